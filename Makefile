@@ -1,0 +1,57 @@
+# Everything there is to do here. `make` lists it.
+.DEFAULT_GOAL := help
+PORT ?= 8000
+HOST ?= 127.0.0.1
+BIN := .venv/bin
+LOCK := scripts/lock
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+.venv/.runtime: requirements.lock
+	@sh scripts/setup requirements.lock
+	@touch $@
+
+.venv/.dev: requirements-dev.lock
+	@sh scripts/setup requirements-dev.lock
+	@touch .venv/.runtime $@
+
+setup: .venv/.dev ## make .venv with everything, test tools too
+
+demo: .venv/.runtime ## ingest the demo book and serve it with a page to try (PORT=8123 picks the port)
+	@CITEWELL_DATA_DIR=$${CITEWELL_DATA_DIR:-.citewell/demo} $(BIN)/citewell ingest examples/book
+	@CITEWELL_DATA_DIR=$${CITEWELL_DATA_DIR:-.citewell/demo} $(BIN)/citewell serve --host $(HOST) --port $(PORT)
+
+serve: .venv/.runtime ## serve the index in CITEWELL_DATA_DIR
+	@$(BIN)/citewell serve --host $(HOST) --port $(PORT)
+
+test: .venv/.dev check browser ## format, lint, types, import directions and all tests
+	@$(BIN)/pytest -n 2 --dist loadfile -q
+
+check: .venv/.dev ## format, lint, types and import directions only
+	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+unit: .venv/.dev ## the fast tests only
+	@$(BIN)/pytest -q tests/unit
+
+browser: ## install Chromium for the browser tests, where that is possible
+	@sh scripts/get_browser
+
+format: .venv/.dev ## format and mend what ruff can mend
+	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
+
+bench: .venv/.dev ## measure speed and size, and write docs/benchmarks.md
+	@$(BIN)/python -m bench.run
+
+peers: .venv/.dev ## measure LlamaIndex, Haystack and LangChain beside us (each gets its own environment)
+	@sh bench/peers/setup && $(BIN)/python -m bench.peers
+
+lock: ## write the lock files again from pyproject.toml
+	@sh $(LOCK)
+
+clean: ## remove the environment, caches and the demo's data
+	@rm -rf .venv .citewell .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.PHONY: help setup demo serve test check unit browser format bench peers lock clean
