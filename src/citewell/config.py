@@ -1,0 +1,106 @@
+"""Settings: the only reader of the environment and of `.env`. A wrong value stops the start, by name, in one line."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from citewell.errors import ConfigurationError
+
+QDRANT_COLLECTION = "rag_embedding"
+COHERE_MODEL = "embed-english-v3.0"
+GEMINI_BASE_URL = "https://generativelanguage.googleapis.com/v1beta/openai/"
+
+Names = Annotated[tuple[str, ...], NoDecode]
+"""A list written with commas."""
+
+
+class Settings(BaseSettings):
+    """Nothing is required: without any variable the embedded stack serves."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True)
+
+    citewell_data_dir: Path = Path(".citewell")
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    gemini_api_key: SecretStr | None = None
+    gemini_model: str = Field("gemini-2.0-flash", min_length=1)
+    gemini_base_url: str = GEMINI_BASE_URL
+    agent_fallback: Literal["error", "sources"] = "error"
+
+    embedding_provider: Literal["builtin", "cohere", "openai"] | None = None
+    """Not set: Cohere when its key is set, else the built-in embedder."""
+    cohere_api_key: SecretStr | None = None
+    cohere_base_url: str = "https://api.cohere.com"
+    embedding_base_url: str | None = None
+    embedding_api_key: SecretStr | None = None
+    embedding_model: str | None = None
+    embedding_dimensions: int = Field(1536, ge=1, le=8192)
+
+    qdrant_url: str | None = None
+    qdrant_api_key: SecretStr | None = None
+    qdrant_collection_name: str = Field(QDRANT_COLLECTION, pattern=r"^[A-Za-z0-9_.-]{1,100}$")
+
+    database_url: SecretStr | None = None
+    max_conversation_history: int = Field(10, ge=0, le=100)
+    conversation_retention_days: int = Field(30, ge=1, le=3650)
+
+    redis_url: SecretStr | None = None
+    api_rate_limit: int = Field(60, ge=1, le=1_000_000)
+    session_rate_limit: int = Field(20, ge=1, le=1_000_000)
+    max_concurrent_requests: int = Field(10, ge=1, le=100_000)
+    allowed_origins: Names = ()
+    api_keys: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    trusted_proxies: Names = ()
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Read the process's environment and `.env`. Raises ConfigurationError that names the variable."""
+        try:
+            return cls()
+        except ValidationError as error:
+            raise ConfigurationError(_one_line(error)) from None
+
+    @field_validator("allowed_origins", "api_keys", "trusted_proxies", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("gemini_base_url", "cohere_base_url", "embedding_base_url", "qdrant_url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value is not None and (urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname):
+            raise ValueError("must be an http or https address")
+        return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            parts = urlsplit(origin)
+            if origin != "*" and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path):
+                raise ValueError(f"{origin!r:.80} is not an origin such as https://docs.example.com")
+        return value
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if "*" in self.allowed_origins and self.api_keys:
+            raise ValueError("ALLOWED_ORIGINS may not be * when API_KEYS is set; list the origins")
+        if self.embedding_provider == "cohere" and self.cohere_api_key is None:
+            raise ValueError("EMBEDDING_PROVIDER=cohere needs COHERE_API_KEY")
+        if self.embedding_provider == "openai" and (self.embedding_base_url is None or self.embedding_model is None):
+            raise ValueError("EMBEDDING_PROVIDER=openai needs EMBEDDING_BASE_URL and EMBEDDING_MODEL")
+        return self
+
+    @property
+    def embedder(self) -> Literal["builtin", "cohere", "openai"]:
+        return self.embedding_provider or ("cohere" if self.cohere_api_key else "builtin")
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    message = first["msg"].removeprefix("Value error, ")
+    name = str(first["loc"][0]).upper() if first["loc"] else ""
+    return f"{name}: {message}." if name else f"{message}."

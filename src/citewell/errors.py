@@ -1,0 +1,125 @@
+"""Every error that Citewell raises on purpose. No HTTP here: the API has the one table of statuses.
+
+CitewellError
+├── ConfigurationError          a setting is wrong; the message names the variable
+├── InvalidInputError           the request is not valid
+│   ├── InvalidQueryError
+│   ├── InvalidFilterError      lists the valid fields
+│   └── InvalidSessionError
+├── NotFoundError               a session, turn or page that is not there
+├── RetrievalError              the passages cannot be reached
+│   ├── QdrantConnectionError   can pass
+│   ├── QdrantTimeoutError      can pass
+│   ├── CollectionNotFoundError no index yet
+│   └── SchemaValidationError   the index was made by something else
+├── EmbeddingError              the embedder failed
+│   └── RateLimitError          can pass: the provider told us to wait
+├── ModelError                  the answering model failed
+├── DatabaseError               conversations cannot be read or saved
+├── DeadlineError               a step took longer than it may
+└── IngestError                 a run that published nothing
+    ├── IngestRunningError      another run holds the lock
+    └── TooManyFailuresError
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class CitewellError(Exception):
+    """`str(error)` is safe to show: it names the thing and the remedy, never a secret or a question."""
+
+    code: ClassVar[str] = "internal_error"
+    can_pass: ClassVar[bool] = False
+    """Whether the same call may succeed a moment later."""
+
+
+class ConfigurationError(CitewellError):
+    code = "configuration_error"
+
+
+class InvalidInputError(CitewellError):
+    code = "validation_error"
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class InvalidQueryError(InvalidInputError):
+    code = "invalid_query"
+
+
+class InvalidFilterError(InvalidInputError):
+    code = "invalid_filter"
+
+    def __init__(self, key: str, valid: Sequence[str]) -> None:
+        super().__init__(f"Unknown filter {key!r:.60}. Valid filters: {', '.join(valid)}.", field="filters")
+        self.valid = tuple(valid)
+
+
+class InvalidSessionError(InvalidInputError):
+    code = "invalid_session"
+
+
+class NotFoundError(CitewellError):
+    code = "not_found"
+
+
+class RetrievalError(CitewellError):
+    code = "retrieval_unavailable"
+
+
+class QdrantConnectionError(RetrievalError):
+    code = "qdrant_connection"
+    can_pass = True
+
+
+class QdrantTimeoutError(RetrievalError):
+    code = "qdrant_timeout"
+    can_pass = True
+
+
+class CollectionNotFoundError(RetrievalError):
+    code = "collection_not_found"
+
+
+class SchemaValidationError(RetrievalError):
+    code = "schema_mismatch"
+
+
+class EmbeddingError(CitewellError):
+    code = "embedding_failed"
+
+
+class RateLimitError(EmbeddingError):
+    code = "provider_rate_limited"
+    can_pass = True
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelError(CitewellError):
+    code = "agent_unavailable"
+
+
+class DatabaseError(CitewellError):
+    code = "database_unavailable"
+
+
+class DeadlineError(CitewellError):
+    code = "timeout"
+
+
+class IngestError(CitewellError):
+    code = "ingest_failed"
+
+
+class IngestRunningError(IngestError):
+    code = "ingest_running"
+
+
+class TooManyFailuresError(IngestError):
+    code = "too_many_failures"
