@@ -140,7 +140,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A reader's question, checked at the edge. `selection` confines in selected-text mode and helps in general mode."""
+    """A reader's question, checked at the edge. `selection` confines in selected-text mode, helps in general mode."""
 
     text: str
     session_id: str
