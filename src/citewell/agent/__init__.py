@@ -69,6 +69,7 @@ class BookAgent:
 
         What fails before the first text is tried again, twice; after it, never.
         """
+        await asyncio.to_thread(self.warm_up)  # seconds at the first run, nothing later; the loop goes on meanwhile
         ends = asyncio.get_running_loop().time() + self._deadline
         async with contextlib.aclosing(self._attempts(task)) as deltas:
             while True:
@@ -100,6 +101,13 @@ class BookAgent:
                 if said or attempt == ATTEMPTS:
                     raise
             await asyncio.sleep(random.uniform(0.1, 0.4) * 2 ** (attempt - 1))  # noqa: S311 jitter, not a secret
+
+    async def ping(self) -> None:
+        """Look whether the model service answers, by a call that costs nothing. Raises ModelError."""
+        if self._hosted is not None:
+            from citewell.agent import sdk
+
+            await sdk.ping(self._hosted)
 
     def warm_up(self) -> None:
         """Load the SDK, so that the first question does not wait for it. Takes seconds: call it in a thread."""

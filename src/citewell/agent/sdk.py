@@ -25,7 +25,7 @@ from agents.items import ModelResponse, TResponseStreamEvent
 from agents.result import RunResultStreaming
 from agents.tool_context import ToolContext
 from agents.usage import Usage
-from openai import AsyncOpenAI, OpenAIError
+from openai import AsyncOpenAI, NotFoundError, OpenAIError
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -159,11 +159,24 @@ def _json(content: RetrievedContent | RetrievalFailure) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
+async def ping(hosted: HostedModel) -> None:
+    """List the server's models. A server without such a list still answers, which is what is asked."""
+    try:
+        await _client(hosted).models.list()
+    except NotFoundError:
+        return
+    except (OpenAIError, httpx2.HTTPError, OSError, ValueError) as error:
+        raise ModelError(f"The model service failed ({type(error).__name__}).") from error
+
+
 @lru_cache(maxsize=4)
-def _hosted_model(hosted: HostedModel) -> Model:
+def _client(hosted: HostedModel) -> AsyncOpenAI:
     """One client, with its connections, for all runs of the process."""
-    client = AsyncOpenAI(api_key=hosted.api_key, base_url=hosted.base_url, max_retries=0, timeout=GENERATION_SECONDS)
-    return CheckedModel(model=hosted.name, openai_client=client)
+    return AsyncOpenAI(api_key=hosted.api_key, base_url=hosted.base_url, max_retries=0, timeout=GENERATION_SECONDS)
+
+
+def _hosted_model(hosted: HostedModel) -> Model:
+    return CheckedModel(model=hosted.name, openai_client=_client(hosted))
 
 
 class CheckedModel(OpenAIChatCompletionsModel):

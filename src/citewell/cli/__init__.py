@@ -1,0 +1,35 @@
+"""The command line: parse, call, print. Each command imports what it needs when it runs."""
+
+import sys
+
+import typer
+
+from citewell.errors import CitewellError
+
+app = typer.Typer(
+    name="citewell",
+    help="Questions answered from your book, every sentence checked and cited.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Run a command. What goes wrong is said in one line on standard error, and the status is 1."""
+    from citewell.cli import answering, author, indexing, serving
+
+    for module in (indexing, answering, serving, author):
+        module.add_to(app)
+    try:
+        app()
+    except CitewellError as error:
+        print(f"citewell: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("citewell: stopped.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # `citewell search … | head`
+        sys.stderr.close()
+        sys.exit(141)

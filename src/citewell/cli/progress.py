@@ -1,0 +1,42 @@
+"""A progress bar on standard error, so that standard output stays for the result."""
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from citewell.ingest import Progress as Step
+
+
+class IngestProgress:
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description:10}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} pages, {task.fields[passages]:,} passages"),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task("reading", total=1, passages=0, rate="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._bar.stop()
+
+    def show(self, step: Step) -> None:
+        elapsed = self._bar.tasks[0].elapsed or 0.0
+        self._bar.update(
+            self._task,
+            description=step.phase,
+            completed=step.done,
+            total=max(step.total, 1),
+            passages=step.passages,
+            rate=f"{step.passages / elapsed:,.0f}/s" if elapsed > 0.5 else "",
+        )
