@@ -1,0 +1,166 @@
+"""A threaded HTTP server with the page's own files that plays the API: golden streams, slow ones, cut ones, errors."""
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from citewell.api.headers import PAGE_POLICY
+
+ATTACK = "<img src=x onerror=\"document.title='owned'\">"
+PAGES = {
+    "/docs/nodes": (
+        "Nodes",
+        "Module 1",
+        "## What a node is {#what}\n\nA node is a process that runs `rclpy.init` first.\nIt has a name.\n\n"
+        + "\n\n".join(f"Filler paragraph {n} about nothing." for n in range(60))
+        + "\n\n## Start {#start-a-node}\n\n1. Build it.\n\n```bash\ncolcon build\n```\n\n2. Run it with `ros2 run`.\n",
+    ),
+    "/docs/attack": (
+        f"Title {ATTACK}",
+        "Module 2",
+        f"## {ATTACK} heading\n\nText {ATTACK} and [link](javascript:alert(1)).\n",
+    ),
+}
+SOURCE = {
+    "chunk_text": "1. Build it. 2. Run it with `ros2 run`.",
+    "similarity_score": 0.9,
+    "chapter": "Nodes",
+    "section": "Start",
+    "url": "/docs/nodes#start-a-node",
+    "chunk_index": 1,
+    "number": 2,
+    "quote": "Run it with `ros2 run`.",
+}
+DONE = {
+    "response": "Run it with `ros2 run`. [2]",
+    "confidence": 0.9,
+    "confidence_level": "high",
+    "sources": [SOURCE],
+    "session_id": "x",
+    "should_answer": True,
+}
+
+
+class PlayedServer:
+    """`play` names what the next streams do; `bodies` are the questions that came."""
+
+    def __init__(self) -> None:
+        self.play = "answer"
+        self.bodies: list[dict[str, Any]] = []
+        self.go_on = threading.Event()
+        self.gone = threading.Event()
+        self.url = ""
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        played = self
+
+        class Handler(_Handler):
+            server_state = played
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.go_on.set()
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server_state: PlayedServer
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the base class's name
+        pass
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        if url.path == "/book/pages":
+            self._json([{"url": u, "title": t, "module": m} for u, (t, m, _) in PAGES.items()])
+        elif url.path == "/book/page":
+            wanted = parse_qs(url.query)["url"][0]
+            title, _, markdown = PAGES[wanted]
+            self._json({"url": wanted, "title": title, "markdown": markdown})
+        elif url.path == "/" or url.path in PAGES:
+            self._file("index.html")
+        else:
+            self._file(url.path.removeprefix("/page/"))
+
+    def _file(self, name: str) -> None:
+        kinds = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+        body = files("citewell").joinpath("assets", "page", name).read_bytes()
+        self._reply(200, body, kinds[name.rpartition(".")[2]])
+
+    def _json(self, value: object, status: int = 200, **headers: str) -> None:
+        self._reply(status, json.dumps(value).encode(), "application/json", **headers)
+
+    def _reply(self, status: int, body: bytes, kind: str, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", PAGE_POLICY)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        state = self.server_state
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        state.bodies.append(body)
+        play = state.play
+        if play == "busy":
+            self._json({"detail": "Rate limit exceeded.", "code": "X", "retry_after": 1}, 429, Retry_After="1")
+        elif play == "invalid":
+            self._json({"detail": "message is too long.", "code": "VALIDATION_ERROR"}, 400)
+        elif play == "no stream" and self.path == "/chat/stream":
+            self.close_connection = True
+            self.connection.close()
+        elif self.path == "/chat/run":
+            self._json(DONE)
+        else:
+            self._stream(play)
+
+    def _stream(self, play: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self._event("tool_call", {"tool_name": "search_documentation", "arguments": {"query": "q"}})
+        self._event("retrieval", {"query": "q", "results": []})
+        if play == "refuse":
+            refusal = {"response": "", "should_answer": False, "refusal_reason": "Not in the book", "sources": []}
+            self._event("done", DONE | refusal | {"confidence_level": "insufficient"})
+            return
+        if play == "attack":
+            self._event("content", {"delta": f"{ATTACK} [2] <script>document.title='owned'</script>"})
+            source = SOURCE | {"chapter": ATTACK, "section": ATTACK, "url": "javascript:document.title='owned'"}
+            self._event("done", DONE | {"response": f"{ATTACK} [2]", "sources": [source]})
+            return
+        self._event("content", {"delta": "Run it with "})
+        if play in ("slow", "cut", "error"):
+            self.server_state.go_on.wait(30)
+        if play == "cut":
+            return
+        if play == "error":
+            self._event("error", {"error": "Backend processing error", "code": "OPENAI_ERROR"})
+            return
+        try:
+            self._event("content", {"delta": "`ros2 run`. [2]"})
+            self._event("done", DONE | ({"response": ""} if play == "empty done" else {}))
+        except OSError:
+            self.server_state.gone.set()
+
+    def _event(self, name: str, data: object) -> None:
+        self.wfile.write(f"event: {name}\ndata: {json.dumps(data)}\n\n".encode())
+        self.wfile.flush()
