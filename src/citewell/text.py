@@ -114,6 +114,7 @@ _ABBREVIATIONS = frozenset(
 _MAY_END = frozenset("etc al a.m p.m inc ltd co corp u.s u.k u.n e.u ph.d b.sc m.sc".split())
 _END = re.compile(r"([.!?…]+|[。！？])([\"'”’)\]*_]*)(?=\s|$|\[\d|[。！？]|(?<=[。！？]))")
 _OPENS = re.compile(r"^[\"'“‘(\[`*_]*([^\W_])", re.UNICODE)
+_IDENTIFIER = re.compile(r"^[a-z]+(?:\d|_[a-z])\w*\s")  # "tf2", "robot_state_publisher": may begin a sentence
 _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)*?\1(?!`)", re.DOTALL)
 _MARKERS = re.compile(r"(?:\s*\[\d{1,4}\])+")
 
@@ -159,7 +160,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     opening = _OPENS.match(following)
     before = text[start : match.start()]
     word = re.split(r"[\s(\[\"'“‘]", before)[-1].lower()
-    if opening and opening.group(1).islower() and not following.startswith("`"):
+    if opening and opening.group(1).islower() and not following.startswith("`") and not _IDENTIFIER.match(following):
         # "e.g. this", "approx. 5": a lower-case letter goes on; but a path or a name in code may begin a sentence.
         return word not in _ABBREVIATIONS and "\n" in text[match.end() : match.end() + 2] and len(word) > 3
     if len(word) == 1 and before[-1:].isupper():

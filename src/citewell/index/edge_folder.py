@@ -1,0 +1,136 @@
+"""The folder of an embedded index: pointer, manifests, lock, and writing that survives a kill. No Qdrant here.
+
+<folder>/current                    the id of the generation that is served, replaced in one step
+<folder>/generations/<id>/          a shard and its generation.json, written once, then only read
+<folder>/drafts/<id>/               a generation in the making; what a killed run left here is swept away
+<folder>/ingest.lock                held while a draft is open; the system lets go of it when its owner dies
+"""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from citewell.errors import (
+    CitewellError,
+    CollectionNotFoundError,
+    IngestError,
+    IngestRunningError,
+    SchemaValidationError,
+)
+from citewell.index.payload import generation_of, manifest_of
+from citewell.models import Generation, PageEntry
+
+
+def pointer_stamp(folder: Path) -> tuple[int, int]:
+    try:
+        stat = (folder / "current").stat()
+    except FileNotFoundError:
+        raise _nothing_published(folder) from None
+    return stat.st_mtime_ns, stat.st_ino
+
+
+def current_id(folder: Path) -> str:
+    """Raises CollectionNotFoundError when nothing was published."""
+    try:
+        return (folder / "current").read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise _nothing_published(folder) from None
+
+
+def _nothing_published(folder: Path) -> CollectionNotFoundError:
+    return CollectionNotFoundError(f"There is no index in {folder} yet. Run `citewell ingest` first.")
+
+
+def read_manifest(folder: Path) -> tuple[Generation, tuple[PageEntry, ...]]:
+    try:
+        manifest = json.loads((folder / "generation.json").read_text(encoding="utf-8"))
+        contents = tuple(PageEntry(*entry) for entry in manifest["contents"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise SchemaValidationError(f"The index in {folder} cannot be read. Ingest the book again.") from error
+    return generation_of(manifest), contents
+
+
+def write_manifest(folder: Path, generation: Generation, pages: Sequence[PageEntry]) -> None:
+    contents = [[page.url, page.title, page.module, page.passages] for page in pages]
+    text = json.dumps(manifest_of(generation) | {"contents": contents}, ensure_ascii=False)
+    (folder / "generation.json").write_text(text, encoding="utf-8")
+
+
+def generation_folders(folder: Path) -> list[Path]:
+    return [path for path in (folder / "generations").glob("*") if path.is_dir()]
+
+
+def generations(folder: Path) -> list[Generation]:
+    found = []
+    for path in generation_folders(folder):
+        try:
+            found.append(read_manifest(path)[0])
+        except (CitewellError, FileNotFoundError):
+            continue
+    return sorted(found, key=lambda g: g.id, reverse=True)
+
+
+def point_to(folder: Path, generation_id: str) -> None:
+    fresh = folder / "current.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(generation_id + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / "current")
+    sync(folder)
+
+
+def sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        sync(path)
+    sync(folder)
+
+
+def need_space(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise IngestError(
+            f"Only {free // 2**20:,} MB are free in {folder}; {needed // 2**20:,} MB are needed. "
+            "The index in use is unchanged."
+        )
+
+
+class IngestLock:
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "ingest.lock"
+        self._handle: int | None = None
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def acquire(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.read(handle, 32).decode(errors="replace").strip()
+            os.close(handle)
+            raise IngestRunningError(f"Another ingest is running (process {owner or 'unknown'}).") from None
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        self._handle = handle
+
+    def release(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None

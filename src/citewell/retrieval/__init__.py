@@ -1,0 +1,19 @@
+"""The right passage first: hybrid search over an index and an embedder, and the library interface on top."""
+
+from citewell.models import ChunkResult, RetrievalRequest, SearchResult
+from citewell.retrieval.context import Stretch
+from citewell.retrieval.library import embed_query, open_with, retrieve, retrieve_with_retry
+from citewell.retrieval.search import Found, Retriever
+
+__all__ = [
+    "ChunkResult",
+    "Found",
+    "RetrievalRequest",
+    "Retriever",
+    "SearchResult",
+    "Stretch",
+    "embed_query",
+    "open_with",
+    "retrieve",
+    "retrieve_with_retry",
+]

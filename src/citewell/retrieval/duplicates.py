@@ -1,0 +1,43 @@
+"""Passages that say the same in the same words, shown once. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from citewell.models import ScoredPassage
+from citewell.text import content_stems, words
+
+_MAY_DIFFER = 0.04
+"""The share of words that two copies of one passage may differ in."""
+_NEGATIONS = frozenset("not no never none cannot without nor neither don't doesn't isn't aren't won't can't".split())
+
+
+def first_of_each(ranked: Iterable[ScoredPassage], *, limit: int) -> list[ScoredPassage]:
+    """The first `limit` passages, without those that repeat an earlier one."""
+    kept: list[ScoredPassage] = []
+    for found in ranked:
+        if len(kept) == limit:
+            break
+        if not any(same(found.passage.text, other.passage.text) for other in kept):
+            kept.append(found)
+    return kept
+
+
+def same(one: str, other: str) -> bool:
+    """Whether nothing of weight differs. A number or a "not" always has weight: such pairs may contradict."""
+    if one == other:
+        return True
+    if not 0.9 <= len(one) / max(1, len(other)) <= 1.1:
+        return False
+    first, second = _words(one), _words(other)
+    differ = (first - second) + (second - first)
+    if any(word in _NEGATIONS or any(c.isdigit() for c in word) for word in differ):
+        return False
+    return differ.total() <= _MAY_DIFFER * (first.total() + second.total())
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> "Counter[str]":
+    found = Counter(content_stems(text))
+    found.update(word for word in (w.lower().replace("’", "'") for w in words(text)) if word in _NEGATIONS)
+    return found

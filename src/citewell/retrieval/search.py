@@ -1,0 +1,152 @@
+"""Retriever: a question into ranked passages. Knows no Qdrant and no model, only the seams to them."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import stamina
+
+from citewell.embedding import Embedder
+from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
+from citewell.index import Hit, PassageIndex
+from citewell.models import Filters, Generation, Message, PageEntry, Passage, ScoredPassage, Vector
+from citewell.retrieval.context import Stretch, page_text, stretches
+from citewell.retrieval.duplicates import first_of_each
+from citewell.retrieval.followup import MEANING_WEIGHT, mixed, pull_of
+from citewell.retrieval.fusion import fused_scores
+from citewell.retrieval.scores import similarity
+
+CANDIDATES = 100
+"""Taken from each ranking before fusion."""
+WEAKEST_SCORE = 0.3
+"""Passages below are left out unless the request names its own threshold."""
+SECONDS = 5.0
+_NO_FILTERS: Filters = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found. `query` is the question as it was searched, after its history was taken into account."""
+
+    passages: tuple[ScoredPassage, ...]
+    total_found: int
+    """How many candidates passed filters and threshold, before the cut to `top_k`."""
+    generation: str
+    embedding_ms: float
+    search_ms: float
+    query: str
+
+
+class Retriever:
+    def __init__(self, index: PassageIndex, embedder: Embedder, *, seconds: float = SECONDS) -> None:
+        """`seconds` bound a search with all its retries."""
+        self._index = index
+        self._embedder = embedder
+        self._seconds = seconds
+
+    async def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 5,
+        score_threshold: float | None = None,
+        filters: Filters = _NO_FILTERS,
+        history: Sequence[Message] = (),
+        retries: int = 3,
+    ) -> Found:
+        """The best `top_k` passages, best first; equals stand in the order of their ids.
+
+        What can pass is tried again. Raises RetrievalError, EmbeddingError, or DeadlineError after 5 seconds.
+        """
+        try:
+            async with asyncio.timeout(self._seconds):
+                async for attempt in stamina.retry_context(
+                    on=_can_pass, attempts=retries + 1, timeout=None, wait_initial=0.1, wait_max=1.0, wait_jitter=0.2
+                ):
+                    with attempt:
+                        return await self._search(query, top_k, score_threshold, filters, history)
+        except TimeoutError as error:
+            raise DeadlineError(f"The search took longer than {self._seconds:g} s.") from error
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _search(
+        self, query: str, top_k: int, score_threshold: float | None, filters: Filters, history: Sequence[Message]
+    ) -> Found:
+        ranked = await self.rank(query, depth=top_k, filters=filters, history=history)
+        threshold = WEAKEST_SCORE if score_threshold is None else score_threshold
+        strong = [found for found in ranked.passages if found.score >= threshold]
+        return replace(ranked, passages=tuple(first_of_each(strong, limit=top_k)), total_found=len(strong))
+
+    async def rank(
+        self, query: str, *, depth: int, filters: Filters = _NO_FILTERS, history: Sequence[Message] = ()
+    ) -> Found:
+        """Every candidate in order, at least `depth` of each ranking: no threshold, no cut, one try."""
+        generation = await self._index.current()
+        check_embedder(generation, self._embedder)
+        pull = pull_of(history)
+        started = time.perf_counter()
+        vector = await self._embedder.embed_query(query)
+        if pull.meaning:
+            vector = mixed(vector, await self._embedder.embed_query(pull.meaning), MEANING_WEIGHT)
+        embedded = time.perf_counter()
+        limit = max(CANDIDATES, depth)
+        hits = await self._index.candidates(query, vector, limit=limit, filters=filters, hints=pull.hints)
+        ranked = self._ranked(hits)
+        finished = time.perf_counter()
+        return Found(
+            passages=tuple(ranked),
+            total_found=len(ranked),
+            generation=generation.id,
+            embedding_ms=(embedded - started) * 1000,
+            search_ms=(finished - embedded) * 1000,
+            query=query,
+        )
+
+    def _ranked(self, hits: Sequence[Hit]) -> list[ScoredPassage]:
+        scored = [
+            ScoredPassage(hit.passage, similarity(hit.dense, self._embedder.name), hit.dense, hit.bm25, fused)
+            for hit, fused in zip(hits, fused_scores(hits), strict=True)
+        ]
+        return sorted(scored, key=lambda found: (-found.fused, found.passage.id))
+
+    async def embed_query(self, query: str) -> Vector:
+        return await self._embedder.embed_query(query)
+
+    async def context(self, found: Sequence[ScoredPassage], *, token_budget: int) -> list[Stretch]:
+        """The found passages joined with their neighbours of the same section, as much as fits the budget."""
+        pages: dict[str, Mapping[int, Passage]] = {}
+        for url in {scored.passage.url for scored in found}:
+            pages[url] = {passage.chunk_index: passage for passage in await self._index.passages_of(url)}
+
+        def neighbours(passage: Passage) -> list[Passage]:
+            beside = (pages[passage.url].get(passage.chunk_index + step) for step in (1, -1))
+            return [near for near in beside if near is not None and near.heading_path == passage.heading_path]
+
+        return stretches(found, neighbours, self._embedder.count_tokens, token_budget=token_budget)
+
+    async def page(self, url: str) -> str | None:
+        """The page as Markdown, put together again from its passages."""
+        return page_text(await self._index.passages_of(url)) or None
+
+    async def pages(self) -> list[PageEntry]:
+        return await self._index.pages()
+
+
+def check_embedder(generation: Generation, embedder: Embedder) -> None:
+    """An index of another maker does not say who embedded it; then the dimensions must do."""
+    if generation.embedder and generation.embedder != embedder.name:
+        raise SchemaValidationError(
+            f"The index was made with the embedder {generation.embedder}; this process has {embedder.name}. "
+            "Ingest the book again, or configure the embedder that made the index."
+        )
+    if generation.dimensions != embedder.dimensions:
+        raise SchemaValidationError(
+            f"The index holds vectors of {generation.dimensions} dimensions; {embedder.name} makes "
+            f"{embedder.dimensions}. Ingest the book again."
+        )
+
+
+def _can_pass(error: Exception) -> bool:
+    return isinstance(error, CitewellError) and error.can_pass

@@ -1,0 +1,193 @@
+"""The pure parts of retrieval: fusion, duplicates, joining, terms, requests."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.errors import InvalidFilterError, InvalidInputError, InvalidQueryError
+from citewell.index import Hit
+from citewell.index.terms import Bm25Encoder, identifiers
+from citewell.models import Passage, ScoredPassage
+from citewell.retrieval import RetrievalRequest
+from citewell.retrieval.context import join, stretches
+from citewell.retrieval.duplicates import first_of_each, same
+from citewell.retrieval.fusion import fused_scores
+from citewell.retrieval.scores import similarity
+
+
+def passage(number: int, text: str = "text", *, start: int | None = None, path: tuple[str, ...] = ("A",)) -> Passage:
+    begin = number * 100 if start is None else start
+    return Passage(f"id-{number}", "https://book.example/a", "A", text, number, begin, begin + len(text), path)
+
+
+def scored(made: Passage, score: float = 0.5) -> ScoredPassage:
+    return ScoredPassage(made, score, score, 0.0, score)
+
+
+def hit(number: int, dense: float, bm25: float) -> Hit:
+    return Hit(passage(number), dense, bm25)
+
+
+scores = st.floats(-1, 1, allow_nan=False, width=32)
+weights = st.floats(0, 60, allow_nan=False, width=32)
+
+
+def test_what_both_rankings_put_first_is_first() -> None:
+    fused = fused_scores([hit(0, 0.80, 3.0), hit(1, 0.85, 9.0), hit(2, 0.70, 0.0)])
+    assert fused[1] == max(fused)
+    assert fused[2] == min(fused)
+
+
+def test_an_exact_word_lifts_a_passage_over_one_that_is_a_little_closer_in_meaning() -> None:
+    exact, closer, *_ = fused_scores([hit(0, 0.80, 12.0), hit(1, 0.81, 0.0), hit(2, 0.70, 0.0), hit(3, 0.75, 1.0)])
+    assert exact > closer
+
+
+def test_without_a_common_word_the_meaning_decides() -> None:
+    fused = fused_scores([hit(0, 0.7, 0.0), hit(1, 0.9, 0.0), hit(2, 0.8, 0.0)])
+    assert sorted(range(3), key=lambda i: -fused[i]) == [1, 2, 0]
+
+
+@given(st.lists(st.tuples(scores, weights), max_size=30))
+def test_fused_scores_are_between_0_and_1_and_respect_both_rankings(pairs: list[tuple[float, float]]) -> None:
+    fused = fused_scores([hit(i, dense, bm25) for i, (dense, bm25) in enumerate(pairs)])
+    assert all(0 <= value <= 1 for value in fused)
+    for one, first in zip(pairs, fused, strict=True):
+        for other, second in zip(pairs, fused, strict=True):
+            if one[0] >= other[0] and one[1] >= other[1]:
+                assert first >= second - 1e-9
+
+
+@given(scores, scores)
+def test_a_similarity_is_0_to_1_and_keeps_the_order_of_cosines(one: float, other: float) -> None:
+    first, second = similarity(one, "gte-small-int8"), similarity(other, "gte-small-int8")
+    assert 0 <= first <= 1
+    assert (one >= other) <= (first >= second)
+
+
+def test_the_similarity_of_an_unknown_embedder_is_its_cosine() -> None:
+    assert similarity(0.42, "somebody-elses") == pytest.approx(0.42)
+    assert similarity(-0.5, "somebody-elses") == 0.0
+
+
+LONG = "The controller reads the joint angles every 10 ms and sends torques to the motors. " * 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (LONG, LONG, True),
+        (LONG, LONG.upper() + "!", True),
+        (LONG, LONG.replace("every", "in every"), True),
+        (LONG, LONG.replace("10 ms", "20 ms"), False),
+        (LONG, LONG.replace("and sends", "and never sends"), False),
+        (LONG, LONG.replace("motors", "operator console screen"), False),
+        (LONG, LONG[: len(LONG) // 2], False),
+        ("", "", True),
+    ],
+)
+def test_only_passages_that_differ_in_nothing_of_weight_are_the_same(one: str, other: str, expected: bool) -> None:
+    assert same(one, other) is expected
+    assert same(other, one) is expected
+
+
+def test_a_repeated_passage_makes_room_for_the_next() -> None:
+    ranked = [scored(passage(0, LONG)), scored(passage(1, LONG + " ")), scored(passage(2, "Other words entirely."))]
+    assert [found.passage.id for found in first_of_each(ranked, limit=2)] == ["id-0", "id-2"]
+
+
+@given(st.text(min_size=1, max_size=200), st.lists(st.integers(0, 199), max_size=8), st.integers(0, 20))
+def test_a_page_cut_into_overlapping_passages_is_joined_again(text: str, cuts: list[int], overlap: int) -> None:
+    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    pieces = [
+        passage(i, text[max(0, a - overlap) : b], start=max(0, a - overlap))
+        for i, (a, b) in enumerate(pairwise(places))
+    ]
+    assert join(reversed(pieces)) == text
+
+
+def test_a_gap_between_passages_becomes_a_blank_line() -> None:
+    assert join([passage(0, "one", start=0), passage(1, "two", start=10)]) == "one\n\ntwo"
+
+
+def words_of(text: str) -> int:
+    return len(text.split())
+
+
+def test_neighbours_of_the_same_section_are_joined_while_they_fit() -> None:
+    page = [passage(i, f"sentence number {i} ends.", start=i * 24) for i in range(5)]
+    page[4] = replace(page[4], heading_path=("B",))
+
+    def neighbours(found: Passage) -> list[Passage]:
+        near = [page[i] for i in (found.chunk_index + 1, found.chunk_index - 1) if 0 <= i < len(page)]
+        return [p for p in near if p.heading_path == found.heading_path]
+
+    (whole,) = stretches([scored(page[3])], neighbours, words_of, token_budget=100)
+    assert [p.chunk_index for p in whole.passages] == [2, 3]
+    (alone,) = stretches([scored(page[3])], neighbours, words_of, token_budget=5)
+    assert [p.chunk_index for p in alone.passages] == [3]
+
+
+def test_found_passages_beside_each_other_become_one_stretch_of_the_better_one() -> None:
+    page = [passage(i, f"text {i}") for i in range(3)]
+    made = stretches([scored(page[1], 0.9), scored(page[0], 0.8)], lambda _: [], words_of, token_budget=100)
+    assert [(s.found.passage.id, len(s.passages)) for s in made] == [("id-1", 2)]
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(1, 120))
+def test_a_context_never_exceeds_its_budget_but_always_holds_the_best_passage(sizes: list[int], budget: int) -> None:
+    found = [scored(passage(i * 2, "word " * size)) for i, size in enumerate(sizes)]
+    made = stretches(found, lambda p: [passage(p.chunk_index + 1, "near " * 3)], words_of, token_budget=budget)
+    spent = sum(words_of(p.text) for stretch in made for p in stretch.passages)
+    assert made[0].found == found[0]
+    assert spent <= max(budget, sizes[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Set `nav2_bringup` up", ["nav2_bringup"]),
+        ("error ERR_404, then", ["err_404"]),
+        ("run with --ros-args -p", ["--ros-args"]),
+        ("the RetrievalRequest class", ["retrievalrequest"]),
+        ("call rclpy.init().", ["rclpy.init"]),
+        ("the topic /cmd_vel", ["cmd_vel"]),
+        ("std::vector and useState", ["std::vector", "usestate"]),
+        ("Plain words. Then more words", []),
+    ],
+)
+def test_identifiers_are_found_whole(text: str, expected: list[str]) -> None:
+    assert identifiers(text) == expected
+
+
+@given(st.text(max_size=300))
+def test_every_term_of_a_query_is_a_term_of_the_same_text_as_a_passage(text: str) -> None:
+    encoder = Bm25Encoder()
+    query, document = encoder.of_query(text), encoder.of_passage(text)
+    assert set(query.ids) == set(document.ids)
+    assert len(set(document.ids)) == len(document.ids)
+    assert all(weight > 0 for weight in document.weights)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"query": "   "}, InvalidQueryError),
+        ({"query": "x" * 2001}, InvalidQueryError),
+        ({"query": "x", "top_k": 0}, InvalidInputError),
+        ({"query": "x", "top_k": 101}, InvalidInputError),
+        ({"query": "x", "score_threshold": 1.5}, InvalidInputError),
+        ({"query": "x", "filters": {"author": "me"}}, InvalidFilterError),
+    ],
+)
+def test_a_request_that_is_not_valid_is_refused(wrong: dict[str, object], error: type[InvalidInputError]) -> None:
+    with pytest.raises(error):
+        RetrievalRequest(**wrong)  # type: ignore[arg-type] # what is wrong is the point
+
+
+def test_a_request_at_its_limits_is_valid() -> None:
+    made = RetrievalRequest(" " + "x" * 2000 + " ", top_k=100, score_threshold=0.0, filters={"module": ["a", "b"]})
+    assert len(made.query) == 2000
