@@ -1,0 +1,150 @@
+"""Released pieces put together as well-formed Markdown: list numbers, table heads, headings and lead-ins that wait."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+BlockKind = Literal["paragraph", "item", "row", "code"]
+
+
+@dataclass(slots=True)
+class Place:
+    """A block of the model's text. It is written when its first piece is released."""
+
+    kind: BlockKind
+    indent: int = 0
+    """Columns, of an item or of what stands inside one."""
+    ordered: bool = False
+    number: int = 0
+    """As the model counts."""
+    blank_before: bool = False
+    written: bool = False
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Text that is released only when something follows it."""
+
+    text: str
+    place: Place
+    heading: int = 0
+    """Its level; 0 for lead-ins and empty sentences."""
+    lead_in: bool = False
+    group: BlockKind | None = None
+    """The kind of the blocks that a lead-in introduces, known when the first begins."""
+
+
+@dataclass(slots=True)
+class Layout:
+    text: str = ""
+    _place: Place = field(default_factory=lambda: Place("paragraph"))
+    _waiting: list[_Waiting] = field(default_factory=list)
+    _open: list[Place] = field(default_factory=list)
+    """The item that is being written and those around it, in the model's text."""
+    _counts: list[int] = field(default_factory=list)
+    _widths: list[int] = field(default_factory=list)
+    _last: Place | None = None
+    _broken: bool = False
+    """Text stands between the last item and what follows."""
+    _head: str = ""
+    """Header and delimiter of a table that has no row yet."""
+
+    def begin(self, place: Place) -> None:
+        """A new block begins; lead-ins that got nothing of their kind are forgotten."""
+        self._place = place
+        self._waiting = [w for w in self._waiting if not self._stale(w, place)]
+        if place.kind == "item":
+            self._open = [p for p in self._open if p.indent < place.indent]
+            self._open.append(place)
+        elif place.indent == 0:
+            self._open = []
+
+    def _stale(self, waiting: _Waiting, place: Place) -> bool:
+        if not waiting.lead_in:
+            return False
+        if waiting.place.kind == "item" and place.indent <= waiting.place.indent:
+            return True
+        if waiting.group is None:
+            waiting.group = place.kind
+            return False
+        inside = place.indent > 0 and waiting.group == "item"
+        return waiting.group == "paragraph" or (place.kind != waiting.group and not inside)
+
+    def heading(self, level: int, text: str) -> None:
+        self._place = Place("paragraph", blank_before=True)
+        self._open, self._counts, self._widths = [], [], []
+        self._waiting = [w for w in self._waiting if w.heading and w.heading < level]
+        self._waiting.append(_Waiting(text, self._place, heading=level))
+
+    def wait(self, text: str, *, lead_in: bool) -> None:
+        """Keep text until something follows it."""
+        self._waiting.append(_Waiting(text, self._place, lead_in=lead_in))
+
+    def table_head(self, head: str) -> None:
+        self._head = head
+
+    def end_table(self) -> None:
+        self._head = ""
+
+    def release(self, text: str) -> None:
+        waiting, self._waiting = self._waiting, []
+        for held in waiting:
+            self._write(held.text, held.place)
+        if self._head:
+            self._write(self._head, Place("row", blank_before=True))
+            self._head = ""
+        self._write(text, self._place)
+
+    def finish(self) -> None:
+        """Empty sentences at the end stay if something stands before them; the rest goes."""
+        for held in self._waiting:
+            if self.text and not held.lead_in and not held.heading:
+                self._write(held.text, held.place)
+        self._waiting = []
+
+    def _write(self, text: str, place: Place) -> None:
+        if place.written:
+            self.text += " " + text if place.kind != "row" else "\n" + text
+            return
+        place.written = True
+        separator = self._separator(place)
+        indent = self._indent(place)
+        lines = text.split("\n")
+        if place.kind == "item":
+            prefix = self._prefix(place)
+            body = ("\n" + " " * (indent + len(prefix))).join(line.strip() for line in lines)
+            self.text += separator + " " * indent + prefix + body
+        else:
+            self.text += separator + "\n".join(" " * indent + line if line else line for line in lines)
+        self._last = place
+        self._broken = (not indent and place.kind != "item") or (self._broken and place.kind != "item")
+
+    def _separator(self, place: Place) -> str:
+        if not self.text:
+            return ""
+        last = self._last
+        if last is not None and last.kind == place.kind == "row":
+            return "\n"
+        if last is not None and place.kind == "item" and not place.blank_before:
+            return "\n"
+        if last is not None and last.kind == "item" and place.kind == "code" and not place.blank_before:
+            return "\n"
+        return "\n\n"
+
+    def _depth(self, place: Place) -> int:
+        return sum(1 for p in self._open if p.written and p is not place and p.indent < place.indent)
+
+    def _indent(self, place: Place) -> int:
+        if place.kind == "item" or place.indent:
+            return sum(self._widths[: self._depth(place)])
+        return 0
+
+    def _prefix(self, place: Place) -> str:
+        depth = self._depth(place)
+        if self._broken and place.number <= 1:
+            self._counts = []
+        del self._counts[depth + 1 :], self._widths[depth:]
+        self._counts += [0] * (depth + 1 - len(self._counts))
+        self._counts[depth] += place.ordered
+        prefix = f"{self._counts[depth]}. " if place.ordered else "- "
+        self._widths.append(len(prefix))
+        return prefix
