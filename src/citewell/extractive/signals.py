@@ -1,0 +1,200 @@
+"""How well a piece meets a question, as a row of numbers. No weights here: `reading` holds them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from operator import mul
+
+from citewell.extractive.forms import NEGATION, closer, defines, wanted
+from citewell.extractive.inquiry import Inquiry
+from citewell.extractive.lexicon import Vocabulary, opposites
+from citewell.extractive.matching import Lookup, Match, Words, forms_of, words_of
+from citewell.extractive.pieces import Numbered, Piece
+from citewell.text import STOPWORDS, words
+
+SIGNALS = (
+    "coverage",
+    "exact_coverage",
+    "rare_coverage",
+    "local_coverage",
+    "context",
+    "next_context",
+    "headings",
+    "pairs",
+    "names",
+    "numbers",
+    "wanted",
+    "wanted_near",
+    "closer",
+    "beside",
+    "length",
+    "defines",
+    "trigrams",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The signals of one piece, the share of each term it holds, and with what announces it."""
+
+    values: tuple[float, ...]
+    held: tuple[float, ...]
+    near: tuple[float, ...]
+
+
+def leads(pieces: Sequence[Piece]) -> list[int]:
+    """For each piece the one it leans on: the sentence before it; what announces its list, table or code. -1: none."""
+    found: list[int] = []
+    for index, piece in enumerate(pieces):
+        lead = index - 1
+        if lead < 0 or pieces[lead].passage != piece.passage:
+            found.append(-1)
+        elif piece.kind in ("row", "item") and pieces[lead].kind in ("row", "item", "code") and found[lead] < lead:
+            same = pieces[lead].kind == "item" and pieces[lead].block == piece.block
+            found.append(lead if same else _opening(pieces, found, lead))
+        else:
+            found.append(lead)
+    return found
+
+
+def _opening(pieces: Sequence[Piece], found: Sequence[int], index: int) -> int:
+    """Back over a list or table to the sentence before it."""
+    while index >= 0 and pieces[index].kind in ("row", "item", "code"):
+        index = found[index]
+    return index
+
+
+class Surroundings:
+    """What is the same for all pieces of one question: words of each piece, how rare each term is among them."""
+
+    def __init__(self, inquiry: Inquiry, passages: Sequence[Numbered], pieces: Sequence[Piece]) -> None:
+        self.inquiry = inquiry
+        self.asked = words_of(inquiry.text)
+        self.pieces = pieces
+        self.words = [words_of(f"{p.text} {p.header}" if p.header else p.text) for p in pieces]
+        self._leads = leads(pieces)
+        titles = [words_of(" ".join((p.title, *p.heading_path))) for p in passages]
+        sections = {p.section: words_of(p.section) for p in pieces}
+        stems = set().union(*(w.places for w in (*self.words, *titles, *sections.values())))
+        lookup = Lookup(inquiry.terms, Vocabulary(sorted(stems)))
+        self.matches = [lookup.find(w) for w in self.words]
+        self.titles = [[share for share, _ in lookup.find(t)] for t in titles]
+        self._sections = {name: [share for share, _ in lookup.find(w)] for name, w in sections.items()}
+        self._weights = [t.weight for t in inquiry.terms]
+        self._rare = [t.weight**3 for t in inquiry.terms]
+        self._local = self._local_weights()
+        self._names = [float(t.name) for t in inquiry.terms]
+        self._numbers = [float(t.number) for t in inquiry.terms]
+        self._trigrams = frozenset().union(*(_trigrams(t.stem) for t in inquiry.terms))
+
+    def _local_weights(self) -> list[float]:
+        count = max(1, len(self.pieces))
+        weights = []
+        for i, term in enumerate(self.inquiry.terms):
+            frequency = sum(row[i][0] > 0.5 for row in self.matches)
+            weights.append(term.weight * math.log(1 + count / (frequency + 0.5)))
+        return weights
+
+    def held_by(self, passage: int) -> list[float]:
+        """How far a passage with its headings holds each term."""
+        held = list(self.titles[passage])
+        for piece, found in zip(self.pieces, self.matches, strict=True):
+            if piece.passage == passage:
+                held = [max(h, share) for h, (share, _) in zip(held, found, strict=True)]
+        return held
+
+    def row(self, index: int) -> Row:
+        inquiry, piece, text = self.inquiry, self.pieces[index], self.words[index]
+        found = self.matches[index]
+        held = tuple([share for share, _ in found])
+        exact = [float(share == 1.0) for share in held]
+        before = self._before(index)
+        near = tuple(map(max, held, before)) if before else held
+        headings = list(map(max, near, self.titles[piece.passage], self._sections[piece.section]))
+        coverage = share_of(held, self._weights)
+        in_context = share_of(near, self._weights)
+        asked_for = wanted(inquiry.kind, piece, self.asked)
+        fresh = len({w for w in text.order if w not in self.asked and w not in STOPWORDS})
+        after = self._after(index)
+        values = (
+            coverage,
+            share_of(exact, self._weights),
+            share_of(held, self._rare),
+            share_of(held, self._local),
+            in_context - coverage,
+            share_of(list(map(max, held, after)), self._weights) - coverage if after else 0.0,
+            share_of(headings, self._weights) - in_context,
+            _pairs(found),
+            share_of(held, self._names, 0.5),
+            share_of(held, self._numbers, 0.5),
+            asked_for,
+            asked_for * coverage,
+            closer(inquiry.text, piece.text),
+            self._beside_terms(index),
+            math.log(1 + min(fresh, 40)) / math.log(41),
+            defines(piece, inquiry.subject),
+            self._trigram_share(text),
+        )
+        return Row(values, held, near)
+
+    def _before(self, index: int) -> list[float]:
+        """What the sentence just before holds; for an item or row, what announces its list or table."""
+        lead = self._leads[index]
+        return [share for share, _ in self.matches[lead]] if lead >= 0 else []
+
+    def _after(self, index: int) -> list[float]:
+        after = index + 1
+        if after >= len(self.pieces) or self.pieces[after].passage != self.pieces[index].passage:
+            return []
+        return [share for share, _ in self.matches[after]]
+
+    def _beside_terms(self, index: int) -> float:
+        """How close a new number (asked for a count or time) or name (asked for anything else) stands to a term."""
+        tokens = words(self.pieces[index].text)
+        numeric = self.inquiry.kind in ("count", "time")
+        new = [
+            at
+            for at, token in enumerate(tokens)
+            if (token[0].isdigit() if numeric else at > 0 and token[0].isupper())
+            and forms_of(token)[0] not in self.asked
+            and token.lower() not in STOPWORDS
+        ]
+        places = [at for _, ats in self.matches[index] for at in ats]
+        if not new or not places:
+            return 0.0
+        return 1.0 / min(abs(a - b) + 1 for a in new for b in places)
+
+    def _trigram_share(self, text: Words) -> float:
+        if not self._trigrams:
+            return 0.0
+        mine = set().union(*(_trigrams(w) for w in text.order if w not in STOPWORDS))
+        return len(self._trigrams & mine) / len(self._trigrams)
+
+    def turned(self, index: int) -> float:
+        """1 when the piece says the opposite word of one asked; 0.5 when only one of the two is negated."""
+        text = self.words[index]
+        for term, (share, _) in zip(self.inquiry.terms, self.matches[index], strict=True):
+            if share < 1 and any(o in text for o in opposites(term.stem)):
+                return 1.0
+        return 0.5 * (bool(NEGATION.search(self.pieces[index].text)) != self.inquiry.negated)
+
+
+def _pairs(found: Sequence[Match]) -> float:
+    """Share of neighbouring terms of the question that stand within three words of each other here."""
+    if len(found) < 2:
+        return 0.5
+    close = sum(any(abs(a - b) <= 3 for a in one for b in other) for (_, one), (_, other) in pairwise(found))
+    return close / (len(found) - 1)
+
+
+@lru_cache(maxsize=32768)
+def _trigrams(word: str) -> frozenset[str]:
+    padded = f" {word} "
+    return frozenset([padded[i : i + 3] for i in range(len(padded) - 2)])
+
+
+def share_of(held: Sequence[float], weights: Sequence[float], empty: float = 0.0) -> float:
+    total = sum(weights)
+    return sum(map(mul, held, weights)) / total if total else empty
