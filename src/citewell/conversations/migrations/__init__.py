@@ -1,0 +1,83 @@
+"""The database brought to the newest schema. The only module that imports alembic; reads no alembic.ini.
+
+Any number of workers may migrate at once: one does the work, the others wait for it and find it done.
+"""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.conversations.address import Address
+from citewell.conversations.database import Bounds, Database
+from citewell.errors import DatabaseError
+
+_BOUNDS = Bounds(statements=300.0, call=310.0)
+_LOCK = 0x63697465_77656C6C  # "citewell"
+
+
+async def migrate(address: Address) -> str:
+    """Migrate to the newest revision, from nothing, from the plain `conversations` table or from an older revision.
+
+    The revision that the database is at. Raises DatabaseError.
+    """
+    if address.kind == "sqlite":
+        _make_private_file(Path(address.location))
+    async with Database.open(address, _BOUNDS) as database:
+        return await database.write(_upgrade)
+
+
+async def is_current(address: Address) -> bool:
+    if address.kind == "sqlite" and not _is_file(Path(address.location)):
+        return False  # opening it would make one
+    async with Database.open(address) as database:
+        return await database.read(lambda connection: connection.run_sync(_revision)) == _newest()
+
+
+async def _upgrade(connection: AsyncConnection) -> str:
+    if connection.dialect.name == "postgresql":
+        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.literal(_LOCK, sa.BigInteger))))
+    try:
+        await connection.run_sync(_upgrade_sync)
+    except CommandError as error:
+        raise DatabaseError(
+            "The database was migrated by a newer version of Citewell. Install that version, or a newer one."
+        ) from error
+    return _newest()
+
+
+def _upgrade_sync(connection: sa.Connection) -> None:
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _revision(connection: sa.Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _newest() -> str:
+    head = ScriptDirectory.from_config(_config()).get_current_head()
+    return str(head)
+
+
+def _config() -> Config:
+    config = Config()
+    # ConfigParser would take a % in the path for a reference.
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file()
+
+
+def _make_private_file(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600, exist_ok=True)

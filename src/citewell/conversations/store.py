@@ -1,0 +1,287 @@
+"""ConversationStore: turns saved, read back, voted on, deleted and purged, the same on Postgres and SQLite.
+
+Order and deletion go by the moment a question was asked, on the database's clock: now less the answer's `elapsed_ms`.
+"""
+
+import hashlib
+import time
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache, partial
+from typing import Any, Self
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.conversations import rows
+from citewell.conversations.address import Address
+from citewell.conversations.database import Bounds, Database
+from citewell.conversations.history import HISTORY_TOKENS, last_turns
+from citewell.conversations.sessions import session_id_of, shown_session
+from citewell.conversations.tables import conversations, deleted_sessions
+from citewell.conversations.turns import Entry, Turn, TurnPage, Vote
+from citewell.conversations.variants import enter_session, insert_into, now
+from citewell.errors import InvalidInputError, NotFoundError
+from citewell.models import Answer, Message, Question
+
+log = structlog.get_logger(__name__)
+
+_TOMBSTONES_KEPT = timedelta(days=1)  # no question takes longer
+_BATCH = 500
+_FIRST_ID = str(uuid.UUID(int=0))
+_c = conversations.c
+
+
+class ConversationStore:
+    """Raises DatabaseError when the database cannot be reached in time, never an error of a driver."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.dropped_saves = 0
+        """Answers that came after their session had been deleted."""
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, address: Address, bounds: Bounds | None = None) -> AsyncIterator[Self]:
+        """No connection is made before the first call, so a server can start while its database is away."""
+        async with Database.open(address, bounds) as database:
+            yield cls(database)
+
+    async def ping(self) -> None:
+        """Look whether the conversations can be read."""
+        await self._database.read(lambda connection: connection.execute(sa.select(_c.id).limit(1)))
+
+    async def history(
+        self, session_id: str, *, limit_messages: int, limit_tokens: int = HISTORY_TOKENS
+    ) -> tuple[Message, ...]:
+        """The last whole turns, oldest first. Turns without a word of reply are left out."""
+        query = (
+            sa.select(_c.query, _c.response)
+            .where(_c.session_id == session_id_of(session_id), _c.response != "")
+            .order_by(_c.created_at.desc(), _c.sequence.desc())
+            .limit(limit_messages // 2)
+        )
+
+        async def work(connection: AsyncConnection) -> list[Message]:
+            found = (await connection.execute(query)).all()
+            return [m for q, r in reversed(found) for m in (Message("user", q), Message("assistant", r))]
+
+        messages = await self._database.read(work) if limit_messages > 1 else []
+        return last_turns(messages, limit_messages=limit_messages, limit_tokens=limit_tokens)
+
+    async def save(self, question: Question, answer: Answer, *, complete: bool = True) -> None:
+        """Save a turn once, however often it is called for the same answer id.
+
+        `answer.elapsed_ms` must be the time since the question was asked: if the session was deleted in that time,
+        nothing is saved.
+        """
+        asked = time.monotonic() - answer.elapsed_ms / 1000
+        session_id = session_id_of(question.session_id)
+        columns = rows.columns_of(replace(question, session_id=session_id), answer, complete=complete)
+        columns["id"] = _turn_id(answer.id)
+
+        async def work(connection: AsyncConnection) -> bool:
+            await enter_session(connection, session_id)
+            return await _insert_turn(connection, columns, *await _moment(connection, asked))
+
+        if not await self._database.write(work):
+            self.dropped_saves += 1
+            log.info("answer_after_deletion_dropped", session=shown_session(session_id), request_id=question.request_id)
+
+    async def session(self, session_id: str, *, limit: int = 50, before: str | None = None) -> TurnPage:
+        """A page of the session, newest last: the newest turns, or those before the turn `before`.
+
+        Raises NotFoundError when `before` is no turn of the session. A session that is not there is an empty page.
+        """
+        session_id = session_id_of(session_id)
+        newest_first = (
+            sa.select(conversations)
+            .where(_c.session_id == session_id)
+            .order_by(_c.created_at.desc(), _c.sequence.desc())
+            .limit(limit + 1)
+        )
+
+        async def work(connection: AsyncConnection) -> list[Turn]:
+            query = newest_first
+            if before is not None:
+                query = query.where(await _earlier_than(connection, session_id, before))
+            return [rows.turn_of(row) for row in (await connection.execute(query)).mappings()]
+
+        found = await self._database.read(work)
+        turns = tuple(reversed(found[:limit]))
+        return TurnPage(turns, earlier=turns[0].id if turns and len(found) > limit else None)
+
+    async def turns(self, session_id: str) -> AsyncIterator[Turn]:
+        """Every turn of the session, oldest first, for an export."""
+        pages: list[tuple[Turn, ...]] = []
+        before: str | None = None
+        while True:
+            page = await self.session(session_id, limit=_BATCH, before=before)
+            pages.append(page.turns)
+            before = page.earlier
+            if before is None:
+                break
+        for turns in reversed(pages):
+            for turn in turns:
+                yield turn
+
+    async def delete_session(self, session_id: str) -> int:
+        """Delete every turn of the session, also those that are being answered now. The number of turns deleted."""
+        session_id = session_id_of(session_id)
+        tombstone = _session_hash(session_id)
+
+        async def work(connection: AsyncConnection) -> int:
+            await enter_session(connection, session_id)
+            deleted_at = await now(connection)
+            insert = insert_into(connection.dialect.name, deleted_sessions).values(
+                session_hash=tombstone, deleted_at=deleted_at
+            )
+            await connection.execute(
+                insert.on_conflict_do_update(index_elements=["session_hash"], set_={"deleted_at": deleted_at})
+            )
+            return (await connection.execute(sa.delete(conversations).where(_c.session_id == session_id))).rowcount
+
+        return await self._database.write(work)
+
+    async def feedback(self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None) -> None:
+        """Set the reader's vote and comment; None takes them back. Raises NotFoundError when there is no such turn."""
+        rows.check_text("comment", comment or "")
+        session_id, turn = session_id_of(session_id), _known_turn_id(turn_id)
+
+        async def work(connection: AsyncConnection) -> int:
+            change = sa.update(conversations).where(_c.id == turn, _c.session_id == session_id)
+            values = {"feedback": vote, "feedback_comment": comment, "feedback_at": await now(connection)}
+            return (await connection.execute(change.values(values))).rowcount
+
+        if not await self._database.write(work):
+            raise NotFoundError("There is no such turn in this session.")
+
+    async def purge(self, older_than_days: float, *, batch: int = _BATCH) -> int:
+        """Delete what is older, a batch at a time so that nobody waits for it. The number of turns deleted."""
+        today = await self._database.read(now)
+        cutoff = today - timedelta(days=older_than_days)
+        oldest = sa.select(_c.id).where(_c.created_at < cutoff).order_by(_c.created_at).limit(batch)
+        # Several workers may purge at once, each other rows. SQLite, which has one writer, leaves this out.
+        oldest = oldest.with_for_update(skip_locked=True)
+        purge_batch = partial(_delete, statement=sa.delete(conversations).where(_c.id.in_(oldest)))
+        purged = deleted = await self._database.write(purge_batch)
+        while deleted == batch:
+            deleted = await self._database.write(purge_batch)
+            purged += deleted
+        forgotten = deleted_sessions.c.deleted_at < today - _TOMBSTONES_KEPT
+        await self._database.write(partial(_delete, statement=sa.delete(deleted_sessions).where(forgotten)))
+        return purged
+
+    async def finished(self, input_hash: str) -> Answer | None:
+        """The first whole answer to this very input, to be given again. It belongs to nobody: its id is new and its
+        `session_id` empty. Answers that the model's failure left without text do not count."""
+        query = (
+            sa.select(conversations)
+            .where(_c.input_hash == input_hash, _c.complete, _c.status != "error", _c.fallback_message.is_(None))
+            .order_by(_c.created_at, _c.sequence, _c.id)
+            .limit(1)
+        )
+
+        async def work(connection: AsyncConnection) -> Answer | None:
+            row = (await connection.execute(query)).mappings().first()
+            return None if row is None else rows.answer_of(row)
+
+        answer = await self._database.read(work) if input_hash else None
+        return None if answer is None else replace(answer, id=str(uuid.uuid4()), session_id="")
+
+    async def entries(self, *, since: datetime) -> AsyncIterator[Entry]:
+        """What readers asked since then, oldest first, for the author's report."""
+        query = (
+            sa.select(_c.id, *(_c[name] for name in rows.ENTRY_COLUMNS))
+            .where(_c.created_at >= sa.bindparam("moment"))
+            .where(sa.or_(_c.created_at > sa.bindparam("moment"), _c.id > sa.bindparam("id")))
+            .order_by(_c.created_at, _c.id)
+            .limit(_BATCH)
+        )
+        moment, last = since, _FIRST_ID
+        while True:
+            found = await self._database.read(partial(_select, query=query, moment=moment, id=last))
+            for row in found:
+                yield rows.entry_of(row)
+            if len(found) < _BATCH:
+                return
+            moment, last = found[-1]["created_at"], found[-1]["id"]
+
+
+async def _moment(connection: AsyncConnection, asked: float) -> tuple[datetime, datetime]:
+    """When it was `asked` (monotonic) on the database's clock: the earliest and the latest that it can have been.
+
+    They differ by the time that reading the clock took. By the latest, a question that was asked after another had been
+    saved stands after it, always. By the earliest, one that was asked before a deletion never comes back.
+    """
+    least = timedelta(seconds=time.monotonic() - asked)
+    read = await now(connection)
+    most = timedelta(seconds=time.monotonic() - asked)
+    return read - most, read - least
+
+
+async def _insert_turn(
+    connection: AsyncConnection, columns: dict[str, object], earliest: datetime, latest: datetime
+) -> bool:
+    """Whether the turn is stored now: not if its session was deleted after it was asked."""
+    values = {
+        **columns,
+        "created_at": latest,
+        "session_hash": _session_hash(str(columns["session_id"])),
+        "earliest": earliest,
+    }
+    if (await connection.execute(_turn_insert(connection.dialect.name), values)).rowcount > 0:
+        return True
+    return (await connection.execute(sa.select(_c.id).where(_c.id == columns["id"]))).first() is not None
+
+
+@cache
+def _turn_insert(dialect: str) -> sa.Insert:
+    given = [column for column in _c if column.name in {*rows.COLUMNS, "created_at"}]
+    values = {column.name: sa.bindparam(column.name, type_=column.type) for column in given}
+    sequence = sa.select(sa.func.coalesce(sa.func.max(_c.sequence), 0) + 1).where(_c.session_id == values["session_id"])
+    deleted_since = sa.exists().where(
+        deleted_sessions.c.session_hash == sa.bindparam("session_hash"),
+        deleted_sessions.c.deleted_at >= sa.bindparam("earliest", type_=_c.created_at.type),
+    )
+    turn = sa.select(*values.values(), sequence.scalar_subquery()).where(~deleted_since)
+    insert = insert_into(dialect, conversations).from_select([*given, _c.sequence], turn)
+    return insert.on_conflict_do_nothing(index_elements=["id"])
+
+
+async def _earlier_than(connection: AsyncConnection, session_id: str, turn_id: str) -> sa.ColumnElement[bool]:
+    place = sa.select(_c.created_at, _c.sequence).where(_c.id == _known_turn_id(turn_id), _c.session_id == session_id)
+    row = (await connection.execute(place)).first()
+    if row is None:
+        raise NotFoundError("There is no such turn in this session.")
+    return sa.or_(_c.created_at < row[0], sa.and_(_c.created_at == row[0], _c.sequence < row[1]))
+
+
+async def _delete(connection: AsyncConnection, statement: sa.Delete) -> int:
+    return (await connection.execute(statement)).rowcount
+
+
+async def _select(connection: AsyncConnection, query: sa.Select[Any], **values: object) -> list[sa.RowMapping]:
+    return list((await connection.execute(query, values)).mappings())
+
+
+def _session_hash(session_id: str) -> str:
+    return hashlib.sha256(session_id.encode()).hexdigest()
+
+
+def _turn_id(text: str) -> str:
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        raise InvalidInputError("The id of an answer must be a UUID.", field="id") from None
+
+
+def _known_turn_id(text: str) -> str:
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        raise NotFoundError("There is no such turn in this session.") from None

@@ -1,0 +1,57 @@
+"""The values that a conversation is read back in. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from citewell.models import Answer, Mode, Status
+
+Vote = Literal["up", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and its answer, as stored. The turn's id is the answer's."""
+
+    question: str
+    selection: str | None
+    answer: Answer
+    asked_at: datetime
+    sequence: int
+    """Counts the saves of the session from 1."""
+    complete: bool
+    """False: the reader left before the end; the answer's text is what had been shown."""
+    request_id: str
+    vote: Vote | None
+    comment: str | None
+    voted_at: datetime | None
+
+    @property
+    def id(self) -> str:
+        return self.answer.id
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPage:
+    """Turns of a session, newest last."""
+
+    turns: tuple[Turn, ...]
+    earlier: str | None
+    """Give it as `before` to read the turns before these; None when there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A turn as the author of the book sees it: no session, no selection, no sources."""
+
+    question: str
+    mode: Mode
+    status: Status
+    asked_at: datetime
+    confidence: float | None
+    latency_ms: float
+    complete: bool
+    refusal_reason: str | None
+    conflicting_info: bool
+    vote: Vote | None
+    comment: str | None
