@@ -1,0 +1,1 @@
+"""Citewell over HTTP: two dialects over one engine. Nothing below this package knows HTTP."""

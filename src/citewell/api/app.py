@@ -1,0 +1,152 @@
+"""The app: parts opened in its lifespan, routes, the one handler of failures. Built by `create_app`, not at import."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from citewell.api.book import BookPages, PageFiles
+from citewell.api.documents import DESCRIPTION, components
+from citewell.api.exchange import Edge, exchange_of, failure_response
+from citewell.api.headers import Keys, Origins
+from citewell.api.health import Health
+from citewell.api.idempotency import Replies
+from citewell.api.limits import Slots, Windows
+from citewell.api.metrics import Metrics
+from citewell.api.options import ApiOptions, ApiParts, OpenParts, Probe
+from citewell.api.resource_routes import resource_router
+from citewell.api.routes import router
+from citewell.api.state import ApiState, state_of
+from citewell.api.statuses import MethodNotAllowed
+from citewell.api.streams import Running
+from citewell.errors import CitewellError
+from citewell.logs import log
+from citewell.models import ServiceStatus
+
+WARM_UP_DELAY = 0.25
+"""The server listens a moment after the lifespan began; nothing tells the app when."""
+
+
+def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> FastAPI:
+    """An app whose lifespan opens the parts and closes them."""
+    chosen = options or ApiOptions()
+    metrics = Metrics()
+    page = PageFiles("page")
+    app = DocumentedApp(
+        title="Citewell",
+        version=chosen.version,
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        # What is measured is at /metrics; nothing leaves the process, whatever the environment says.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        lifespan=_lifespan(open_parts, chosen, metrics),
+    )
+    app.add_middleware(Edge, origins=Origins(chosen.origins), metrics=metrics)
+    app.include_router(router)
+    app.include_router(resource_router(page, PageFiles("apidocs")))
+
+    async def failed(request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException) and "index.html" in page and await _is_page_of_book(request, error):
+            return page.response("index.html")
+        if isinstance(error, HTTPException) and error.status_code == 405:
+            error = MethodNotAllowed(app.methods_of(request.url.path) or (error.headers or {}).get("Allow", ""))
+        return failure_response(exchange_of(request), error)
+
+    app.add_exception_handler(HTTPException, failed)
+    app.add_exception_handler(CitewellError, failed)
+    return app
+
+
+class DocumentedApp(FastAPI):
+    """FastAPI, with the components that our operations refer to."""
+
+    def openapi(self) -> dict[str, Any]:
+        if not self.openapi_schema:
+            schema = super().openapi()
+            schema["components"] = components()
+            self.openapi_schema = schema
+        return self.openapi_schema
+
+    def methods_of(self, path: str) -> str:
+        """Every method of a path; the router tells only those of the first route that fits."""
+        paths: dict[str, dict[str, Any]] = self.openapi()["paths"]
+        found = (methods for known, methods in paths.items() if compile_path(known)[0].match(path))
+        return ", ".join(method.upper() for methods in found for method in methods)
+
+
+async def _is_page_of_book(request: Request, error: HTTPException) -> bool:
+    """A citation's URL, opened in the browser, lands on the demo page, which shows that page of the book."""
+    if error.status_code != 404 or request.method != "GET":
+        return False
+    return await state_of(request).book.has(request.url.path)
+
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, ApiState]]]
+
+
+def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> Lifespan:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[Mapping[str, ApiState]]:
+        del app
+        windows = Windows(
+            {"address": options.address_limit, "session": options.session_limit},
+            redis_url=options.redis_url,
+            redis_wait=options.redis_wait,
+        )
+        async with open_parts() as parts, windows.opened(), asyncio.TaskGroup() as group:
+            state = _state(parts, options, windows, metrics)
+            warming = group.create_task(_warm_up(state))
+            yield {"citewell": state}
+            warming.cancel()
+
+    return lifespan
+
+
+def _state(parts: ApiParts, options: ApiOptions, windows: Windows, metrics: Metrics) -> ApiState:
+    return ApiState(
+        options=options,
+        parts=parts,
+        keys=Keys(options.keys),
+        windows=windows,
+        slots=Slots(options.at_once),
+        replies=Replies(most=options.keep_replies, seconds=options.keep_seconds),
+        running=Running(answer_seconds=options.answer_seconds, stop_seconds=options.stop_seconds),
+        health=Health(
+            _probes(parts, options, windows),
+            probe_seconds=options.probe_seconds,
+            cache_seconds=options.health_cache_seconds,
+        ),
+        metrics=metrics,
+        book=BookPages(parts.book),
+        warm=asyncio.Event(),
+    )
+
+
+def _probes(parts: ApiParts, options: ApiOptions, windows: Windows) -> Mapping[str, Probe]:
+    if options.redis_url is None:
+        return parts.probes
+
+    async def rate_limits() -> ServiceStatus:
+        return await windows.status() or ServiceStatus("up")
+
+    return {**parts.probes, "rate_limits": rate_limits}
+
+
+async def _warm_up(state: ApiState) -> None:
+    if state.parts.warm_up is not None:
+        await asyncio.sleep(WARM_UP_DELAY)
+        try:
+            await asyncio.to_thread(state.parts.warm_up)
+        except CitewellError as error:
+            log("startup", "could not warm up", level="warning", error=f"{error.code}: {error}")
+        else:
+            log("startup", "warmed up")
+    state.warm.set()

@@ -1,0 +1,273 @@
+"""How often and how much at once: sliding windows per address and session, and slots. Owner of `limits` and `redis`.
+
+Windows are kept in this process, or on Redis for several. A Redis that does not answer costs one short wait; then this
+process counts alone until Redis is back.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import TYPE_CHECKING, Literal, Self
+
+from limits import RateLimitItemPerMinute
+from limits.aio.storage import MovingWindowSupport, Storage
+from limits.aio.strategies import MovingWindowRateLimiter
+
+from citewell.api.statuses import LimitReached
+from citewell.logs import log
+from citewell.models import ServiceStatus
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+WINDOW = 60
+MAX_KEYS = 50_000
+Policy = Literal["address", "session"]
+
+
+def client_address(peer: str | None, forwarded: Sequence[str], trusted: Sequence[IPv4Network | IPv6Network]) -> str:
+    """Whose request it is: the last address, from right to left, that is not one of our proxies.
+
+    What stands left of that was written by the client itself and means nothing. An IPv6 client is its /64 network:
+    a single household owns 2^64 addresses.
+    """
+    current = peer or "local"
+    hops = [hop.strip() for line in forwarded for hop in line.split(",")]
+    while hops and _is_trusted(current, trusted):
+        hop = hops.pop()
+        if _parsed(hop) is None:
+            break
+        current = hop
+    address = _parsed(current)
+    if isinstance(address, IPv6Address):
+        return str(address.ipv4_mapped or IPv6Network((address, 64), strict=False))
+    return str(address or current)
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    with contextlib.suppress(ValueError):
+        return ip_address(text.partition("%")[0].strip("[]"))
+    return None
+
+
+def _is_trusted(text: str, trusted: Sequence[IPv4Network | IPv6Network]) -> bool:
+    address = _parsed(text)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address is not None and any(address in network for network in trusted)
+
+
+class BoundedMemory(Storage, MovingWindowSupport):
+    """Exact moving windows in this process. Forgets the longest unused key when there are too many.
+
+    The library's own memory storage walks all keys in threads at each hit and has no bound.
+    """
+
+    STORAGE_SCHEME = None
+
+    def __init__(self, *, clock: Callable[[], float] = time.time, max_keys: int = MAX_KEYS) -> None:
+        super().__init__()
+        self._clock = clock
+        self._max_keys = max_keys
+        self._hits: OrderedDict[str, deque[float]] = OrderedDict()
+
+    async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        hits = self._window(key, expiry)
+        if len(hits) + amount > limit:
+            return False
+        hits.extend([self._clock()] * amount)
+        self._hits[key] = hits
+        self._hits.move_to_end(key)
+        while len(self._hits) > self._max_keys:
+            self._hits.popitem(last=False)
+        return True
+
+    async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        hits = self._window(key, expiry)
+        return (hits[0] if hits else self._clock()), len(hits)
+
+    def _window(self, key: str, expiry: int) -> deque[float]:
+        hits = self._hits.get(key, deque())
+        begins = self._clock() - expiry
+        while hits and hits[0] <= begins:
+            hits.popleft()
+        return hits
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        return ValueError
+
+    async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        raise NotImplementedError
+
+    async def get(self, key: str) -> int:
+        return len(self._hits.get(key, ()))
+
+    async def get_expiry(self, key: str) -> float:
+        raise NotImplementedError
+
+    async def check(self) -> bool:
+        return True
+
+    async def reset(self) -> int | None:
+        count = len(self._hits)
+        self._hits.clear()
+        return count
+
+    async def clear(self, key: str) -> None:
+        self._hits.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a client stands with one limit after this request."""
+
+    policy: Policy
+    limit: int
+    remaining: int
+    reset: float
+    """Seconds until the oldest request leaves the window."""
+    admitted: bool = True
+
+    def check(self) -> None:
+        """Raises LimitReached."""
+        if not self.admitted:
+            raise LimitReached(
+                f"Rate limit exceeded: {self.limit} requests a minute for each {self.policy}. Please try again later.",
+                policy=self.policy,
+                retry_after=self.reset,
+            )
+
+
+class Windows:
+    """The sliding windows. Open it with `async with`: it watches for Redis to come back."""
+
+    def __init__(
+        self,
+        limits: dict[Policy, int],
+        *,
+        redis_url: str | None = None,
+        redis_wait: float = 0.25,
+        clock: Callable[[], float] = time.time,
+        look_again: float = 1.0,
+    ) -> None:
+        self._items = {policy: RateLimitItemPerMinute(amount) for policy, amount in limits.items()}
+        self._clock = clock
+        self._local = MovingWindowRateLimiter(BoundedMemory(clock=clock))
+        self._redis_url = redis_url
+        self._redis_wait = redis_wait
+        self._look_again = look_again
+        self._shared: MovingWindowRateLimiter | None = None
+        self._errors: tuple[type[Exception], ...] = ()
+        self._client: Redis | None = None
+        self._away = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncGenerator[Self]:
+        if self._redis_url is None:
+            yield self
+            return
+        # Loading redis takes a while, and most do without it.
+        from limits.aio.storage import RedisStorage
+        from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.exceptions import RedisError
+
+        pool = BlockingConnectionPool.from_url(
+            self._redis_url,
+            max_connections=32,
+            timeout=self._redis_wait,
+            socket_timeout=self._redis_wait,
+            socket_connect_timeout=self._redis_wait,
+        )
+        storage = RedisStorage(
+            self._redis_url,
+            implementation="redispy",
+            key_prefix="citewell",
+            connection_pool=pool,  # type: ignore[arg-type] # documented by limits, not in its annotation
+        )
+        self._shared = MovingWindowRateLimiter(storage)
+        self._client = Redis(connection_pool=pool)
+        self._errors = (RedisError, OSError, TimeoutError)
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(self._watch())
+            try:
+                yield self
+            finally:
+                watching.cancel()
+        with contextlib.suppress(*self._errors):
+            await pool.disconnect()
+
+    async def admit(self, policy: Policy, key: str) -> Standing:
+        """Count a request; one that is not admitted does not count."""
+        if self._shared is not None and not self._away.is_set():
+            try:
+                async with asyncio.timeout(self._redis_wait):
+                    return await self._hit(self._shared, policy, key)
+            except self._errors as error:
+                log(
+                    "limits",
+                    "Redis does not answer; this process counts alone",
+                    level="warning",
+                    error=type(error).__name__,
+                )
+                self._away.set()
+        return await self._hit(self._local, policy, key)
+
+    async def _hit(self, windows: MovingWindowRateLimiter, policy: Policy, key: str) -> Standing:
+        item = self._items[policy]
+        admitted = await windows.hit(item, policy, key)
+        stats = await windows.get_window_stats(item, policy, key)
+        reset = max(0.0, stats.reset_time - self._clock())
+        return Standing(policy, item.amount, max(0, stats.remaining), reset, admitted)
+
+    async def _watch(self) -> None:
+        while True:
+            await self._away.wait()
+            await asyncio.sleep(self._look_again)
+            if await self._ping():
+                log("limits", "Redis answers again")
+                self._away.clear()
+
+    async def _ping(self) -> bool:
+        try:
+            # Not the storage's own check: it swallows a cancellation.
+            async with asyncio.timeout(self._redis_wait):
+                return self._client is not None and bool(await self._client.ping())
+        except self._errors:
+            return False
+
+    async def status(self) -> ServiceStatus | None:
+        """For the health reply; None when Redis is not configured."""
+        if self._shared is None:
+            return None
+        begun = time.perf_counter()
+        if not self._away.is_set() and await self._ping():
+            return ServiceStatus("up", round((time.perf_counter() - begun) * 1000, 2), "Redis")
+        self._away.set()
+        return ServiceStatus("degraded", None, "Redis does not answer; each process counts alone")
+
+
+class Slots:
+    """How many questions may be answered at once, in this process."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.taken = 0
+
+    def take(self) -> Callable[[], None]:
+        """Take a slot; call what is returned to free it. Raises LimitReached."""
+        if self.taken >= self.count:
+            raise LimitReached(
+                f"{self.count} questions are being answered already. Please try again in a moment.",
+                policy="concurrency",
+                retry_after=1,
+            )
+        self.taken += 1
+        return self._free
+
+    def _free(self) -> None:
+        self.taken -= 1

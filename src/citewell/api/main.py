@@ -1,0 +1,78 @@
+"""The app over the configured stack: what `citewell serve` serves, in every worker."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
+
+from fastapi import FastAPI
+
+from citewell.api.app import create_app
+from citewell.api.options import ApiOptions, ApiParts, Probe
+from citewell.config import Settings
+from citewell.errors import DatabaseError
+from citewell.logs import configure, log
+from citewell.models import ServiceStatus
+from citewell.wiring import Parts, migrate_conversations, open_parts
+
+PURGE_SECONDS = 3600.0
+MIGRATE_AGAIN_SECONDS = 3.0
+
+
+def app_of(settings: Settings) -> FastAPI:
+    """Called in each worker; nothing is opened before the app's lifespan."""
+    configure(settings.log_level)
+    return create_app(partial(_opened, settings), ApiOptions.of(settings))
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[ApiParts]:
+    async with open_parts(settings) as parts, asyncio.TaskGroup() as group:
+        upkeep = group.create_task(_keep_conversations(parts))
+        yield ApiParts(
+            engine=parts.engine,
+            book=parts.retriever,
+            conversations=parts.conversations,
+            probes=_probes(parts),
+            generation=parts.index.current,
+            warm_up=partial(_warm_up, parts),
+        )
+        upkeep.cancel()
+
+
+def _warm_up(parts: Parts) -> None:
+    """What the first question would else wait for: the SDK and the embedding model."""
+    parts.agent.warm_up()
+    asyncio.run(parts.embedder.embed_query("warm up"))
+
+
+async def _keep_conversations(parts: Parts) -> None:
+    """Migrate as soon as the database can be reached, then purge what is too old, now and every hour."""
+    while True:
+        try:
+            await migrate_conversations(parts.settings)
+            break
+        except DatabaseError as error:
+            log("startup", "the database cannot be migrated yet", level="warning", error=str(error))
+            await asyncio.sleep(MIGRATE_AGAIN_SECONDS)
+    while True:
+        with contextlib.suppress(DatabaseError):  # health tells; the next round catches up
+            await parts.conversations.purge(parts.settings.conversation_retention_days)
+        await asyncio.sleep(PURGE_SECONDS)
+
+
+def _probes(parts: Parts) -> Mapping[str, Probe]:
+    """One for each key of the health reply. What a setting replaces says in `message` what serves instead."""
+    settings = parts.settings
+    embedder = {"builtin": f"{parts.embedder.name}, built in", "openai": parts.embedder.name, "cohere": None}
+    return {
+        "qdrant": partial(_probed, parts.index.current, None if settings.qdrant_url else "Qdrant Edge, in process"),
+        "cohere": partial(_probed, parts.embedder.ping, embedder[settings.embedder]),
+        "gemini": partial(_probed, parts.agent.ping, "extractive model, built in" if parts.agent.built_in else None),
+        "database": partial(_probed, parts.conversations.ping, None if settings.database_url else "SQLite, in process"),
+    }
+
+
+async def _probed(look: Callable[[], Awaitable[object]], instead: str | None) -> ServiceStatus:
+    await look()
+    return ServiceStatus("up", None, instead)

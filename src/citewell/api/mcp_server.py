@@ -1,0 +1,101 @@
+"""The book for editors and assistants, over the Model Context Protocol. The only importer of `mcp`.
+
+Three tools render the same engine: `search_documentation`, `ask`, `read_page`. Over HTTP the server is stateless: each
+request stands alone, and passes the same keys and limits as every other.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import Receive, Scope, Send
+
+from citewell import __version__
+from citewell.api.body import MAX_BODY
+from citewell.api.options import Answering, Book
+from citewell.contracts import ResponseGeneration, RetrievedContent, response_generation, retrieved_content
+from citewell.conversations.sessions import new_session_id
+from citewell.errors import CitewellError
+from citewell.models import Completed, Failed, Question, RetrievalRequest, filters_of
+
+INSTRUCTIONS = (
+    "One book or documentation site. `ask` gives a short answer in which every sentence is checked and cited, or says "
+    "that the book does not know. `search_documentation` gives passages. `read_page` gives a whole page as Markdown."
+)
+
+
+def mcp_server(engine: Answering, book: Book) -> MCPServer[None]:
+    server: MCPServer[None] = MCPServer("citewell", title="Citewell", instructions=INSTRUCTIONS, version=__version__)
+
+    @server.tool(description="Search the book content and return the most relevant chunks with their metadata.")
+    async def search_documentation(
+        query: str, top_k: int = 5, filters: Mapping[str, str | Sequence[str]] | None = None
+    ) -> RetrievedContent:
+        try:
+            asked = RetrievalRequest(query, top_k=top_k, filters=filters)
+            found = await book.search(asked.query, top_k=asked.top_k, filters=filters_of(filters))
+        except CitewellError as error:
+            raise ToolError(str(error)) from error
+        return retrieved_content(list(enumerate(found.passages, 1)), conflicting=False)
+
+    @server.tool(description="Answer a question from the book alone, with citations, or say that it is not there.")
+    async def ask(question: str) -> ResponseGeneration:
+        try:
+            asked = RetrievalRequest(question)  # the same bounds: 1 to 2,000 characters
+        except CitewellError as error:
+            raise ToolError(str(error)) from error
+        stream = engine.stream(Question(text=asked.query, session_id=new_session_id(), history=()))
+        try:
+            async for event in stream:
+                match event:
+                    case Completed(answer):
+                        return response_generation(answer)
+                    case Failed(failure):
+                        raise ToolError(str(failure))
+        finally:
+            await stream.aclose()
+        raise ToolError("The answer has no end.")
+
+    @server.tool(description="Read a page of the book as Markdown, by its URL without an anchor.")
+    async def read_page(url: str) -> str:
+        try:
+            text = await book.page(url.split("#")[0])
+        except CitewellError as error:
+            raise ToolError(str(error)) from error
+        if text is None:
+            raise ToolError("There is no such page; search_documentation gives URLs.")
+        return text
+
+    return server
+
+
+class McpEndpoint:
+    """The streamable HTTP transport as an ASGI app, open while `serve` runs."""
+
+    def __init__(self, engine: Answering, book: Book) -> None:
+        self._manager = StreamableHTTPSessionManager(
+            mcp_server(engine, book)._lowlevel_server,
+            stateless=True,
+            json_response=True,
+            max_request_body_size=MAX_BODY,
+            # Keys, origins and addresses are checked by the API before a request comes here.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        self._open = asyncio.Event()
+
+    async def serve(self) -> None:
+        async with self._manager.run():
+            self._open.set()
+            await asyncio.Event().wait()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._open.wait()
+        await self._manager.handle_request(scope, receive, send)
+
+
+async def serve_stdio(engine: Answering, book: Book) -> None:
+    """Until standard input ends."""
+    await mcp_server(engine, book).run_stdio_async()

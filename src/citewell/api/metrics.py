@@ -1,0 +1,61 @@
+"""Numbers for Prometheus. The only module that imports prometheus_client. One registry for each app, no global."""
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """Counts of this process. With several workers each has its own; Prometheus sees them one scrape at a time."""
+
+    content_type = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter("citewell_requests", "Replies", ("route", "method", "status"), registry=self._registry)
+        self._latency = self._histogram("citewell_request_seconds", "Whole request", "route")
+        self._first_text = self._histogram(
+            "citewell_first_text_seconds", "From the request to the first text", "dialect"
+        )
+        self._retrieval = self._histogram("citewell_retrieval_seconds", "First search of a question")
+        self._model = self._histogram("citewell_model_seconds", "From the passages to the end of the answer")
+        self._answers = Counter(
+            "citewell_answers", "Finished questions by outcome", ("dialect", "outcome"), registry=self._registry
+        )
+        self._dropped = Counter(
+            "citewell_dropped_sentences", "Sentences without support that were not shown", registry=self._registry
+        )
+        self._limited = Counter("citewell_limited", "Requests refused by a limit", ("policy",), registry=self._registry)
+        self._open = Gauge("citewell_open_questions", "Questions being answered", registry=self._registry)
+        self._generation = Gauge(
+            "citewell_generation_age_seconds", "Since the index was published", registry=self._registry
+        )
+
+    def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
+        return Histogram(name, help_text, labels, buckets=_SECONDS, registry=self._registry)
+
+    def replied(self, route: str, method: str, status: int, seconds: float) -> None:
+        self._requests.labels(route, method, str(status)).inc()
+        self._latency.labels(route).observe(seconds)
+
+    def first_text(self, dialect: str, seconds: float) -> None:
+        self._first_text.labels(dialect).observe(seconds)
+
+    def retrieved(self, seconds: float) -> None:
+        self._retrieval.observe(seconds)
+
+    def generated(self, seconds: float) -> None:
+        self._model.observe(seconds)
+
+    def answered(self, dialect: str, outcome: str, dropped: int = 0) -> None:
+        self._answers.labels(dialect, outcome).inc()
+        self._dropped.inc(dropped)
+
+    def limited(self, policy: str) -> None:
+        self._limited.labels(policy).inc()
+
+    def exposition(self, *, open_questions: int, generation_age: float | None) -> bytes:
+        self._open.set(open_questions)
+        if generation_age is not None:
+            self._generation.set(generation_age)
+        return generate_latest(self._registry)

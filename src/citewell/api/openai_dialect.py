@@ -1,0 +1,205 @@
+"""The chat-completions dialect (`messages`): the book as a model for existing chat front ends. Pure."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from citewell.api.body import Json, validated
+from citewell.api.dialect import WireEvent
+from citewell.api.query_dialect import MAX_QUERY, Wire
+from citewell.api.statuses import Failure, failure_of
+from citewell.errors import InvalidInputError
+from citewell.models import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased
+
+MODEL = "citewell"
+MAX_MESSAGES = 200
+_MARKER = re.compile(r"\[(\d{1,4})\]")
+
+
+class ContentPart(Wire):
+    type: str
+    text: str = ""
+
+
+class CompletionMessage(Wire):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[ContentPart] | None = None
+
+    @property
+    def plain(self) -> str:
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content if part.type == "text").strip()
+        return (self.content or "").strip()
+
+
+class CompletionRequest(Wire):
+    """The last user message is the question, those before it are its history. Sampling settings are ignored."""
+
+    messages: list[CompletionMessage] = Field(
+        min_length=1,
+        max_length=MAX_MESSAGES,
+        examples=[[{"role": "user", "content": "What is ROS 2?"}]],
+    )
+    model: str = Field(MODEL, max_length=200, description="Any name: there is one book")
+    stream: bool = False
+
+
+class UrlCitation(Wire):
+    url: str
+    title: str
+    start_index: int = Field(description="Where the marker stands in the content")
+    end_index: int
+
+
+class Annotation(Wire):
+    type: Literal["url_citation"] = "url_citation"
+    url_citation: UrlCitation
+
+
+class ReplyMessage(Wire):
+    role: Literal["assistant"] = "assistant"
+    content: str
+    refusal: str | None = None
+    annotations: list[Annotation] = Field(default_factory=list)
+
+
+class Choice(Wire):
+    index: int = 0
+    message: ReplyMessage
+    finish_reason: Literal["stop"] = "stop"
+    logprobs: None = None
+
+
+class Usage(Wire):
+    """The built-in model counts no tokens; the fields are there because clients read them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+
+
+class Completion(Wire):
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int = 0
+    model: str = MODEL
+    choices: list[Choice]
+    usage: Usage = Usage()
+
+
+class ModelEntry(Wire):
+    id: str = MODEL
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = MODEL
+
+
+class ModelList(Wire):
+    object: Literal["list"] = "list"
+    data: list[ModelEntry]
+
+
+class CompletionErrorBody(Wire):
+    message: str
+    type: str
+    param: str | None = None
+    code: str
+
+
+class CompletionError(Wire):
+    error: CompletionErrorBody
+
+
+class OpenAIDialect:
+    """`POST /v1/chat/completions`."""
+
+    name: Literal["openai"] = "openai"
+    asks_with = "messages"
+
+    def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:
+        request = validated(CompletionRequest, body)
+        turns = [(m.role, m.plain) for m in request.messages if m.role in ("user", "assistant") and m.plain]
+        if not turns or turns[-1][0] != "user":
+            raise InvalidInputError("The last message must be the user's question.", field="messages")
+        text = turns[-1][1]
+        if len(text) > MAX_QUERY:
+            raise InvalidInputError(
+                f"The question has {len(text):,} characters; the limit is {MAX_QUERY:,}.", field="messages"
+            )
+        history = tuple(Message("user" if role == "user" else "assistant", said) for role, said in turns[:-1])
+        return Question(text=text, session_id=new_session_id, history=history[-10:], request_id=request_id)
+
+    def reply(self, answer: Answer) -> bytes:
+        message = ReplyMessage(content=answer.text, annotations=_annotations(answer))
+        completion = Completion(id=f"chatcmpl-{answer.id}", choices=[Choice(message=message)])
+        return completion.model_dump_json(ensure_ascii=True).encode()
+
+    def stream(self, request_id: str) -> "OpenAIStream":
+        return OpenAIStream(request_id)
+
+    def status(self, failure: Failure) -> int:
+        return failure.row.status
+
+    def failure(self, failure: Failure, request_id: str) -> bytes:
+        return json.dumps(_error(failure)).encode()
+
+    def failure_event(self, failure: Failure, request_id: str) -> WireEvent:
+        return WireEvent(None, json.dumps(_error(failure)))
+
+
+class OpenAIStream:
+    """Chunks with deltas, a last one with the annotations, then `[DONE]`."""
+
+    def __init__(self, request_id: str) -> None:
+        self._request_id = request_id
+        self._sent = ""
+
+    def render(self, event: AnswerEvent) -> Sequence[WireEvent]:
+        match event:
+            case TextReleased(text) if text:
+                first = {} if self._sent else {"role": "assistant"}
+                self._sent += text
+                return [self._chunk({**first, "content": text})]
+            case Completed(answer):
+                rest = answer.text[len(self._sent) :] if answer.text.startswith(self._sent) else ""
+                annotations = [a.model_dump() for a in _annotations(answer)]
+                events = [self._chunk({"content": rest})] if rest else []
+                return [
+                    *events,
+                    self._chunk({"annotations": annotations} if annotations else {}, finish="stop"),
+                    WireEvent(None, "[DONE]"),
+                ]
+            case Failed(error):
+                return [WireEvent(None, json.dumps(_error(failure_of(error))))]
+        return []
+
+    def _chunk(self, delta: dict[str, object], finish: str | None = None) -> WireEvent:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        chunk = {"id": f"chatcmpl-{self._request_id}", "object": "chat.completion.chunk", "created": 0}
+        return WireEvent(None, json.dumps({**chunk, "model": MODEL, "choices": [choice]}))
+
+
+def _error(failure: Failure) -> dict[str, object]:
+    kind = "invalid_request_error" if failure.row.status < 500 else "server_error"
+    body = {"message": failure.message, "type": kind, "param": failure.field, "code": failure.row.code}
+    return {"error": body}
+
+
+def _annotations(answer: Answer) -> list[Annotation]:
+    """One for each marker in the text."""
+    sources = {c.number: c.passage for c in answer.citations}
+    return [
+        Annotation(
+            url_citation=UrlCitation(
+                url=sources[number].section_url,
+                title=sources[number].page_title,
+                start_index=marker.start(),
+                end_index=marker.end(),
+            )
+        )
+        for marker in _MARKER.finditer(answer.text)
+        if (number := int(marker.group(1))) in sources
+    ]

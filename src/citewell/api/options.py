@@ -1,0 +1,101 @@
+"""What the API can be told, and the parts it is given. Nothing here reads the environment."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Protocol, Self
+
+from citewell import __version__
+from citewell.config import Settings
+from citewell.conversations.turns import TurnPage, Vote
+from citewell.errors import ConfigurationError
+from citewell.models import AnswerEvent, Generation, PageEntry, Question, ServiceStatus
+
+
+class Answering(Protocol):
+    def stream(self, question: Question) -> AsyncGenerator[AnswerEvent, None]: ...
+
+
+class Book(Protocol):
+    async def page(self, url: str) -> str | None: ...
+
+    async def pages(self) -> list[PageEntry]: ...
+
+
+class Conversations(Protocol):
+    async def session(self, session_id: str, *, limit: int = 50, before: str | None = None) -> TurnPage: ...
+
+    async def delete_session(self, session_id: str) -> int: ...
+
+    async def feedback(self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None) -> None: ...
+
+
+Probe = Callable[[], Awaitable[ServiceStatus]]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiParts:
+    """The open parts that the API stands on. The probe names are those of the health reply."""
+
+    engine: Answering
+    book: Book
+    conversations: Conversations
+    probes: Mapping[str, Probe]
+    generation: Callable[[], Awaitable[Generation]] | None = None
+    warm_up: Callable[[], None] | None = None
+    """Takes seconds; called in a thread once the server listens."""
+
+
+OpenParts = Callable[[], AbstractAsyncContextManager[ApiParts]]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """Seconds and counts; the defaults are those of the contract."""
+
+    origins: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(default=(), repr=False)
+    trusted_proxies: tuple[str, ...] = ()
+    address_limit: int = 60
+    session_limit: int = 20
+    at_once: int = 10
+    redis_url: str | None = field(default=None, repr=False)
+    redis_wait: float = 0.25
+    version: str = __version__
+    body_seconds: float = 10.0
+    answer_seconds: float = 32.0
+    """A net under the engine's own 30 s."""
+    heartbeat_seconds: float = 15.0
+    send_seconds: float = 20.0
+    """How long a reader may not read."""
+    stop_seconds: float = 20.0
+    """How long streams may go on once the server is told to stop."""
+    probe_seconds: float = 2.0
+    health_cache_seconds: float = 3.0
+    keep_replies: int = 1000
+    keep_seconds: float = 3600.0
+
+    def __post_init__(self) -> None:
+        if "*" in self.origins and self.keys:
+            raise ConfigurationError("ALLOWED_ORIGINS may not be * when API_KEYS is set; list the origins.")
+        _ = self.proxies
+
+    @property
+    def proxies(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        try:
+            return tuple(ip_network(proxy, strict=False) for proxy in self.trusted_proxies)
+        except ValueError as error:
+            raise ConfigurationError(f"TRUSTED_PROXIES: {error}.") from None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        return cls(
+            origins=settings.allowed_origins,
+            keys=tuple(key.get_secret_value() for key in settings.api_keys),
+            trusted_proxies=settings.trusted_proxies,
+            address_limit=settings.api_rate_limit,
+            session_limit=settings.session_rate_limit,
+            at_once=settings.max_concurrent_requests,
+            redis_url=settings.redis_url.get_secret_value() if settings.redis_url else None,
+        )

@@ -1,0 +1,136 @@
+"""The questions' routes: /chat, /chat/run, /chat/stream. They check, ask the engine, and let a dialect speak."""
+
+import hashlib
+from collections.abc import Mapping
+
+from fastapi import APIRouter, Request, Response
+
+from citewell.api.body import Json, parse, read_body
+from citewell.api.dialect import Dialect
+from citewell.api.documents import CHAT, CHAT_RUN, CHAT_STREAM
+from citewell.api.exchange import Exchange, exchange_of
+from citewell.api.headers import check_version
+from citewell.api.limits import client_address
+from citewell.api.message_dialect import MESSAGE_DIALECT
+from citewell.api.query_dialect import QUERY_DIALECT
+from citewell.api.state import ApiState, state_of
+from citewell.api.streams import AnswerRun, EventStream, replayed, unless_gone
+from citewell.conversations.sessions import new_session_id
+from citewell.errors import InvalidInputError
+from citewell.logs import log, short
+from citewell.models import AnswerEvent, Question
+
+router = APIRouter(default_response_class=Response)
+
+
+@router.post("/chat", openapi_extra=CHAT)
+async def chat(request: Request) -> Response:
+    await admitted(request)
+    raw = await _raw(request)
+    body = parse(raw)
+    return await _answered(request, raw, body, streaming=QUERY_DIALECT.wants_stream(body))
+
+
+@router.post("/chat/run", openapi_extra=CHAT_RUN)
+async def chat_run(request: Request) -> Response:
+    await admitted(request)
+    raw = await _raw(request)
+    return await _answered(request, raw, parse(raw), streaming=False)
+
+
+@router.post("/chat/stream", openapi_extra=CHAT_STREAM)
+async def chat_stream(request: Request) -> Response:
+    # The body names the dialect, so it is read before anything that can be refused.
+    raw = await _raw(request)
+    wrong: InvalidInputError | None = None
+    body: Json = None
+    try:
+        body = parse(raw)
+        exchange_of(request).dialect = dialect_of(body)
+    except InvalidInputError as error:
+        wrong = error
+    await admitted(request)
+    if wrong is not None:
+        raise wrong
+    return await _answered(request, raw, body, streaming=True)
+
+
+def dialect_of(body: Json) -> Dialect:
+    """Raises InvalidInputError when the body speaks both dialects or neither."""
+    dialects: tuple[Dialect, ...] = (QUERY_DIALECT, MESSAGE_DIALECT)
+    spoken = [dialect for dialect in dialects if isinstance(body, Mapping) and dialect.asks_with in body]
+    if len(spoken) == 1:
+        return spoken[0]
+    names = " and ".join(dialect.asks_with for dialect in dialects)
+    found = "both" if spoken else "neither"
+    raise InvalidInputError(f"Of {names} the body must have exactly one; it has {found}.", field=dialects[0].asks_with)
+
+
+async def admitted(request: Request) -> str:
+    """Check key, version and the address's limit; the address. Raises what the table of statuses knows."""
+    state, exchange = state_of(request), exchange_of(request)
+    state.keys.check(request.headers)
+    check_version(request.headers)
+    address = _address(request)
+    standing = await state.windows.admit("address", address)
+    exchange.standings.append(standing)
+    standing.check()
+    return address
+
+
+def _address(request: Request) -> str:
+    peer = request.client.host if request.client else None
+    return client_address(peer, request.headers.getlist("x-forwarded-for"), state_of(request).options.proxies)
+
+
+async def _raw(request: Request) -> bytes:
+    return await read_body(request.scope, request.receive, seconds=state_of(request).options.body_seconds)
+
+
+async def _answered(request: Request, raw: bytes, body: Json, *, streaming: bool) -> Response:
+    state, exchange = state_of(request), exchange_of(request)
+    question = exchange.dialect.question(body, new_session_id=new_session_id(), request_id=exchange.request_id)
+    standing = await state.windows.admit("session", question.session_id)
+    exchange.standings.append(standing)
+    standing.check()
+    log("chat", "question received", query_length=len(question.text), session=short(question.session_id))
+    run, headers = _begun(request, state, exchange, question, raw)
+    if not streaming:
+        answer = await unless_gone(request.receive, run.answer())
+        return Response(exchange.dialect.reply(answer), headers=headers, media_type="application/json")
+    rendering = exchange.dialect.stream(exchange.request_id)
+    shown = await unless_gone(request.receive, run.until_shown(rendering))
+    return EventStream(
+        run,
+        rendering,
+        shown,
+        heartbeat_seconds=state.options.heartbeat_seconds,
+        send_seconds=state.options.send_seconds,
+        headers=headers,
+    )
+
+
+def _begun(
+    request: Request, state: ApiState, exchange: Exchange, question: Question, raw: bytes
+) -> tuple[AnswerRun, dict[str, str]]:
+    """A run of the engine, or of a kept answer. What it takes is freed when the exchange ends."""
+    key = request.headers.get("idempotency-key")
+    seen: list[AnswerEvent] = []
+    kept = None
+    if key is not None:
+        caller = request.headers.get("x-api-key") or _address(request)
+        kept = state.replies.begin(caller, key, hashlib.sha256(raw).digest())
+    if kept is None:
+        if key is not None:
+            exchange.held.callback(state.replies.end, caller, key, seen)
+        exchange.held.callback(state.slots.take())
+    run = AnswerRun(
+        replayed(kept) if kept is not None else state.parts.engine.stream(question),
+        seen=seen,
+        running=state.running,
+        metrics=state.metrics,
+        dialect=exchange.dialect.name,
+        query_length=len(question.text),
+    )
+    exchange.held.push_async_callback(run.aclose)
+    return run, {"idempotency-replayed": "true"} if kept is not None else {}

@@ -1,0 +1,164 @@
+"""Uvicorn, hardened: bounded heads, idle time and connections, an end for every stream when the server stops."""
+
+import asyncio
+import json
+import uuid
+from asyncio import TimerHandle
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.supervisors import Multiprocess
+
+if TYPE_CHECKING:
+    from citewell.api.state import ApiState
+
+MAX_HEAD = 32 * 1024
+MAX_FIELDS = 100
+IDLE_SECONDS = 10
+GRACE_SECONDS = 25
+"""Longer than streams are given to end, shorter than the 30 s in which the process must be gone."""
+
+
+def serve(app_factory: Callable[[], FastAPI], *, host: str = "127.0.0.1", port: int = 8000, workers: int = 1) -> None:
+    """Serve until a signal. With several workers the factory is sent to new processes, so it must be picklable."""
+    config = uvicorn.Config(
+        app_factory,
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        http=HardenedProtocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # addresses are ours to judge, from TRUSTED_PROXIES
+        server_header=False,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_worker_healthcheck=60,  # a worker that loads models for the first time is busy, not dead
+    )
+    if workers > 1:
+        Multiprocess(config, sockets=[config.bind_socket()]).run()
+    else:
+        uvicorn.Server(config).run()
+
+
+class HeadTooLarge(Exception):
+    """Stops the parser."""
+
+
+class HardenedProtocol(HttpToolsProtocol):
+    """A connection whose request heads are small and come in time, and which is cut when it cannot be closed."""
+
+    head_seconds = 10.0
+    flush_seconds = 5.0
+    most_connections = 4000
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._in_head = False
+        self._head_size = 0
+        self._head_timer: TimerHandle | None = None
+        self._refusal: HTTPStatus = HTTPStatus.BAD_REQUEST
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn does
+        super().connection_made(transport)
+        if len(self.connections) > self.most_connections:
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+        else:
+            self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        if self._in_head:
+            self._head_size += len(data)
+            if self._head_size > MAX_HEAD:
+                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+        self._head_size = 0
+        self.scope["extensions"] = {"citewell.abort": {"call": self.transport.abort}}
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._stop_timer()
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > MAX_HEAD or len(self.headers) > MAX_FIELDS:
+            self._refusal = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            raise HeadTooLarge
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._cut_later()
+        elif self.cycle.response_complete:  # else the next request of a pipeline is at work already
+            self._expect_head()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._cut_later()
+
+    def shutdown(self) -> None:
+        """The server stops: the app's streams have a bounded time from now on."""
+        state: ApiState | None = self.app_state.get("citewell")
+        if state is not None:
+            state.running.stop()
+        super().shutdown()
+
+    def send_400_response(self, msg: str) -> None:
+        """What cannot be parsed gets the developer's shape of an error, whatever the reason was."""
+        del msg
+        self._refuse(self._refusal)
+
+    def _expect_head(self) -> None:
+        self._stop_timer()
+        self._head_timer = self.loop.call_later(self.head_seconds, self._head_is_late)
+
+    def _head_is_late(self) -> None:
+        if self._in_head:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT)
+        else:
+            self.transport.close()
+            self._cut_later()
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        error = {"error_code": _CODES[status], "message": f"{status.phrase}.", "details": None}
+        body = json.dumps({**error, "trace_id": str(uuid.uuid4()), "retry_after": None}).encode()
+        self.transport.write(
+            b"HTTP/1.1 %d %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
+            % (status, status.phrase.encode(), len(body), body)
+        )
+        self.transport.close()
+        self._stop_timer()
+        self._cut_later()
+
+    def _cut_later(self) -> None:
+        """A closing connection waits for its last bytes to be read; one that is not read is cut."""
+        self.loop.call_later(self.flush_seconds, self.transport.abort)
+
+
+_CODES = {
+    HTTPStatus.BAD_REQUEST: "validation_error",
+    HTTPStatus.REQUEST_TIMEOUT: "request_timeout",
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: "payload_too_large",
+    HTTPStatus.SERVICE_UNAVAILABLE: "service_unavailable",
+}

@@ -1,0 +1,207 @@
+"""The one table of failures: which error is which code and status in each dialect. Pure."""
+
+import math
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from citewell.errors import (
+    CitewellError,
+    CollectionNotFoundError,
+    DatabaseError,
+    DeadlineError,
+    EmbeddingError,
+    InvalidInputError,
+    ModelError,
+    NotFoundError,
+    RateLimitError,
+    RetrievalError,
+)
+
+
+class PayloadTooLarge(CitewellError):
+    code = "payload_too_large"
+
+
+class SlowBody(CitewellError):
+    code = "request_timeout"
+
+
+class Unauthorized(CitewellError):
+    code = "unauthorized"
+
+
+class NotAcceptable(CitewellError):
+    code = "not_acceptable"
+
+
+class PathUnknown(CitewellError):
+    code = "not_found"
+
+
+class MethodNotAllowed(CitewellError):
+    code = "method_not_allowed"
+
+    def __init__(self, allow: str) -> None:
+        super().__init__(f"This path answers to {allow} only." if allow else "This path does not take that method.")
+        self.allow = allow
+
+
+class LimitReached(CitewellError):
+    """`policy` says which limit: address, session or concurrency."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, policy: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.policy = policy
+        self.retry_after = retry_after
+
+
+class Conflict(CitewellError):
+    """An idempotency key that is in use."""
+
+    code = "conflict"
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Stopping(CitewellError):
+    """The server is shutting down and the answer is not finished."""
+
+    code = "service_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table. Without a `message` the error's own is shown: it is about the request and safe."""
+
+    error: type[CitewellError]
+    code: str
+    reader_code: str
+    status: int
+    reader_status: int
+    message: str | None = None
+    wait: int | None = None
+    """Seconds for the header Retry-After."""
+
+
+_WAIT = 5
+TABLE = (
+    Row(InvalidInputError, "validation_error", "VALIDATION_ERROR", 400, 400),
+    Row(PayloadTooLarge, "payload_too_large", "PAYLOAD_TOO_LARGE", 413, 413),
+    Row(SlowBody, "request_timeout", "REQUEST_TIMEOUT", 408, 408),
+    Row(Unauthorized, "unauthorized", "UNAUTHORIZED", 401, 401),
+    Row(NotAcceptable, "not_acceptable", "NOT_ACCEPTABLE", 406, 406),
+    Row(PathUnknown, "not_found", "NOT_FOUND", 404, 404),
+    Row(NotFoundError, "not_found", "NOT_FOUND", 404, 404),
+    Row(MethodNotAllowed, "method_not_allowed", "METHOD_NOT_ALLOWED", 405, 405),
+    Row(Conflict, "conflict", "CONFLICT", 409, 409),
+    Row(LimitReached, "rate_limited", "RATE_LIMIT_EXCEEDED", 429, 429),
+    Row(
+        CollectionNotFoundError,
+        "retrieval_unavailable",
+        "RETRIEVAL_FAILED",
+        503,
+        500,
+        "No documentation has been indexed yet. Ingest it, then ask again.",
+    ),
+    Row(
+        RetrievalError,
+        "retrieval_unavailable",
+        "RETRIEVAL_FAILED",
+        503,
+        500,
+        "The documentation cannot be searched right now. Please try again in a moment.",
+        _WAIT,
+    ),
+    Row(
+        EmbeddingError,
+        "embedding_failed",
+        "SERVICE_UNAVAILABLE",
+        503,
+        503,
+        "The question could not be prepared for the search. Please try again in a moment.",
+        _WAIT,
+    ),
+    Row(
+        ModelError,
+        "agent_unavailable",
+        "OPENAI_ERROR",
+        503,
+        502,
+        "The answering model is not available right now. Please try again in a moment.",
+        _WAIT,
+    ),
+    Row(
+        DatabaseError,
+        "database_unavailable",
+        "DATABASE_ERROR",
+        503,
+        503,
+        "Service temporarily unavailable. Database connection failed.",
+        _WAIT,
+    ),
+    Row(
+        DeadlineError,
+        "timeout",
+        "TIMEOUT",
+        504,
+        504,
+        "The answer took too long. Please try again, perhaps with a shorter question.",
+    ),
+    Row(
+        Stopping,
+        "service_unavailable",
+        "SERVICE_UNAVAILABLE",
+        503,
+        503,
+        "The server is restarting. Please ask again in a moment.",
+        _WAIT,
+    ),
+    Row(
+        CitewellError,
+        "internal_error",
+        "INTERNAL_ERROR",
+        500,
+        500,
+        "Something went wrong on our side. Please quote the request's id when you report it.",
+    ),
+)
+INTERNAL = TABLE[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure as both dialects can show it."""
+
+    row: Row
+    message: str
+    reason: str
+    """The error's own code, finer than the row's."""
+    field: str | None = None
+    retry_after: int | None = None
+    """Seconds, in the body of what the client may send again after a wait."""
+    wait: int | None = None
+    allow: str | None = None
+
+
+def failure_of(error: BaseException) -> Failure:
+    """What the table says of an error. Whatever is not ours is an internal error, with nothing of it shown."""
+    if not isinstance(error, CitewellError):
+        return Failure(INTERNAL, INTERNAL.message or "", INTERNAL.code)
+    row = next(row for row in TABLE if isinstance(error, row.error))
+    wait = float(row.wait) if row.wait else None
+    if isinstance(error, LimitReached | Conflict | RateLimitError) and error.retry_after is not None:
+        wait = error.retry_after
+    seconds = None if wait is None else max(1, math.ceil(wait))
+    return Failure(
+        row,
+        row.message or str(error),
+        error.code,
+        field=error.field if isinstance(error, InvalidInputError) else None,
+        retry_after=seconds if row.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.CONFLICT) else None,
+        wait=seconds,
+        allow=error.allow if isinstance(error, MethodNotAllowed) else None,
+    )

