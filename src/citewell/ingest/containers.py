@@ -1,0 +1,70 @@
+"""MkDocs blocks made by indentation, `!!! note`, `??? tip` and `=== "Tab"`, brought to the margin. Pure."""
+
+import re
+
+from citewell.ingest.mdx import admonition_title
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
+_ADMONITION = re.compile(
+    r'^(?P<indent>[ \t]*)(?:!!!|\?\?\?\+?)[ \t]+(?P<kind>[\w-]+)[\w \t-]*(?:"(?P<title>.*)")?[ \t]*$'
+)
+_TAB = re.compile(r'^(?P<indent>[ \t]*)===[!+]{0,2}[ \t]+"(?P<title>.*)"[ \t]*$')
+_STEP = 4
+_MAX_DEEP = 20
+
+
+def at_margin(source: str, deep: int = 0) -> str:
+    if deep > _MAX_DEEP or not ("!!!" in source or "???" in source or "===" in source):
+        return source
+    lines = source.split("\n")
+    out: list[str] = []
+    fence = ""
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        if mark := _FENCE.match(line):
+            fence = mark[1] if not fence else "" if _closes(line, fence) else fence
+        opened = None if fence else _ADMONITION.match(line) or _TAB.match(line)
+        if not opened:
+            out.append(line)
+            i += 1
+            continue
+        indent = opened["indent"]
+        width = _columns(indent) + _STEP
+        end = _body_end(lines, i + 1, width)
+        body = [indent + _without(text, width) for text in lines[i + 1 : end]]
+        title = opened["title"]
+        if opened.re is _ADMONITION:
+            title = "" if title == "" else admonition_title(opened["kind"], title or "")
+        out.extend(["", indent + title, "", at_margin("\n".join(body), deep + 1), ""])
+        i = end
+    return "\n".join(out)
+
+
+def _closes(line: str, fence: str) -> bool:
+    stripped = line.strip()
+    return len(stripped) >= len(fence) and set(stripped) == {fence[0]}
+
+
+def _body_end(lines: list[str], first: int, width: int) -> int:
+    end = first
+    for i in range(first, len(lines)):
+        line = lines[i]
+        if line.strip():
+            if _columns(line) < width:
+                break
+            end = i + 1
+    return end
+
+
+def _columns(line: str) -> int:
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(_STEP))
+
+
+def _without(line: str, columns: int) -> str:
+    """The line less its first columns of blanks; tabs further in stay as they are."""
+    at = seen = 0
+    while seen < columns and at < len(line) and line[at] in " \t":
+        seen += _STEP - seen % _STEP if line[at] == "\t" else 1
+        at += 1
+    return " " * (seen - columns) + line[at:] if line[at:] else ""

@@ -1,0 +1,88 @@
+"""EPUB files into one page for each document of the book, in reading order. Nothing is unpacked to disk."""
+
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote, urldefrag
+
+from citewell.ingest.html import HtmlPage, UnreadableHtml, read_html
+from citewell.ingest.plainxml import Element, UnreadableXml, elements
+
+MAX_FILES = 10_000
+MAX_FILE_BYTES = 10_000_000
+MAX_BYTES = 200_000_000
+_SELF_CLOSED = re.compile(r"<(title|script|style|a|div|span|p|i|b|em|strong|li|td|th|h[1-6]|section)\b([^<>]*)/>")
+
+
+class UnreadableEpub(ValueError):
+    """The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpubDocument:
+    href: str
+    page: HtmlPage | None
+    problem: str = ""
+    """Why there is no page."""
+
+
+class EpubBook:
+    """Raises UnreadableEpub when it is opened."""
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, ValueError, OSError) as error:
+            raise UnreadableEpub("The file is not an EPUB.") from error
+        if len(self._zip.infolist()) > MAX_FILES:
+            raise UnreadableEpub(f"The EPUB has more than {MAX_FILES:,} files.")
+        self._left = MAX_BYTES
+        container = self._xml("META-INF/container.xml")
+        package = next((e.attributes.get("full-path", "") for e in container if e.name == "rootfile"), "")
+        self._folder = posixpath.dirname(package)
+        opf = self._xml(package)
+        self.title = next((e.text for e in opf if e.name == "title" and e.text), "")
+        self.language = next((e.text for e in opf if e.name == "language" and e.text), "en").split("-")[0].lower()
+        items = {e.attributes.get("id", ""): e.attributes for e in opf if e.name == "item"}
+        spine = [items.get(e.attributes.get("idref", ""), {}) for e in opf if e.name == "itemref"]
+        self.hrefs = [
+            urldefrag(unquote(item["href"]))[0]
+            for item in spine
+            if "href" in item
+            and "html" in item.get("media-type", "")
+            and "nav" not in item.get("properties", "").split()
+        ]
+
+    def documents(self) -> Iterator[EpubDocument]:
+        for href in self.hrefs:
+            try:
+                source = self._read(posixpath.normpath(posixpath.join(self._folder, href))).decode("utf-8-sig")
+                yield EpubDocument(href, read_html(_SELF_CLOSED.sub(r"<\1\2></\1>", source)))
+            except UnicodeDecodeError as error:
+                yield EpubDocument(href, None, f"Byte {error.start:,} is not UTF-8.")
+            except (UnreadableEpub, UnreadableHtml) as error:
+                yield EpubDocument(href, None, str(error))
+
+    def _xml(self, name: str) -> list[Element]:
+        try:
+            return elements(self._read(name))
+        except UnreadableXml as error:
+            raise UnreadableEpub(f"{name or 'The package file'} of the EPUB: {error}") from error
+
+    def _read(self, name: str) -> bytes:
+        """Bounded while unpacking: the sizes that a zip file states may be lies."""
+        limit = min(MAX_FILE_BYTES, self._left)
+        try:
+            with self._zip.open(name) as file:
+                data = file.read(limit + 1)
+        except KeyError as error:
+            raise UnreadableEpub(f"The EPUB lacks {name or 'its package file'}.") from error
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+            raise UnreadableEpub(f"{name} of the EPUB is damaged or encrypted.") from error
+        if len(data) > limit:
+            raise UnreadableEpub(f"{name} of the EPUB is too large.")
+        self._left -= len(data)
+        return data

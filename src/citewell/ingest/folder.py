@@ -1,0 +1,187 @@
+"""A folder of Markdown, MDX and HTML as a source of pages, addressed as its site generator would."""
+
+import asyncio
+import hashlib
+import posixpath
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from citewell.errors import IngestError
+from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_text, walk
+from citewell.ingest.frontmatter import FrontMatter, category_label, split_front_matter
+from citewell.ingest.html import UnreadableHtml, read_html
+from citewell.ingest.layout import CONFIGURATION_FILES, Root, roots_of
+from citewell.ingest.markdown import read_markdown
+from citewell.ingest.pagetext import plain
+from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, mkdocs_route
+from citewell.ingest.sources import SUFFIXES, Failure, Outcome, PageRead, Validators
+from citewell.models import Page
+
+_CATEGORY_FILES = ("_category_.json", "_category_.yml", "_category_.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    root: Root
+
+    @property
+    def relative(self) -> PurePosixPath:
+        return PurePosixPath(self.path.relative_to(self.root.folder).as_posix())
+
+
+class FolderSource:
+    """Pages in the order of their files' names, the files of a folder before its subfolders."""
+
+    def __init__(self, folder: Path, base_url: str) -> None:
+        self.folder: Path | None = folder
+        self.base_url = base_url
+        self.discovered = 0
+        self._folder = folder
+        self._labels: dict[Path, str] = {}
+
+    async def fingerprint(self) -> str:
+        return await asyncio.to_thread(self._fingerprint)
+
+    def _fingerprint(self) -> str:
+        digest = hashlib.sha256(self.base_url.encode())
+        for path in walk(self._folder, (*SUFFIXES, *_CATEGORY_FILES, *CONFIGURATION_FILES)):
+            digest.update(f"\n{path.relative_to(self._folder)}\n".encode("utf-8", "surrogateescape"))
+            try:
+                digest.update(hashlib.sha256(read_bytes(path, self._folder, MAX_BYTES)).digest())
+            except UnreadableFile as error:
+                digest.update(error.code.encode())
+        return digest.hexdigest()
+
+    async def read(self, known: Mapping[str, Validators]) -> AsyncGenerator[Outcome, None]:
+        if not self._folder.is_dir():
+            raise IngestError(f"There is no folder {self._folder}.")
+        self._labels.clear()
+        files = await asyncio.to_thread(self._files)
+        self.discovered = len(files)
+        for file in files:
+            outcome = await asyncio.to_thread(self._read, file)
+            if outcome is None:
+                self.discovered -= 1
+            else:
+                yield outcome
+
+    def _files(self) -> list[_File]:
+        found: list[_File] = []
+        for root in roots_of(self._folder):
+            found.extend(
+                file for path in walk(root.folder, SUFFIXES) if not _is_partial((file := _File(path, root)).relative)
+            )
+        return found
+
+    def _read(self, file: _File) -> Outcome | None:
+        """None: a draft, or a page that asks not to be found."""
+        front = FrontMatter()
+        try:
+            source = read_text(file.path, self._folder)
+            if file.path.suffix.lower() in (".html", ".htm"):
+                return self._html(file, source)
+            front, body = split_front_matter(source)
+            if front.hidden:
+                return None
+            return self._markdown(file, front, body)
+        except UnreadableFile as error:
+            return Failure(self._url(file, front), error.code, str(error))
+        except UnreadableHtml as error:
+            return Failure(self._url(file, front), "unreadable_html", str(error))
+
+    def _markdown(self, file: _File, front: FrontMatter, body: str) -> Outcome:
+        url = self._url(file, front)
+        read = read_markdown(body, file.root.flavour, lambda target: self._partial(file, target))
+        text = read.text.text or front.description
+        if not text.strip():
+            return Failure(url, "empty_page", "The file has no text.", is_lost=False)
+        problems = []
+        if front.problem:
+            problems.append(Failure(url, "bad_front_matter", front.problem, is_lost=False))
+        if read.unclosed:
+            names = ", ".join(f"<{name}>" for name in read.unclosed[:5])
+            problems.append(Failure(url, "unclosed_tag", f"Never closed: {names}.", is_lost=False))
+        page = Page(
+            url=url,
+            title=plain(front.title) or read.title or label_of(file.path.stem),
+            text=text,
+            headings=tuple(read.text.headings),
+            module=self._module(file),
+            language=front.language or file.root.language,
+            version=file.root.version,
+        )
+        return PageRead(page, tuple(problems))
+
+    def _html(self, file: _File, source: str) -> Outcome | None:
+        url = self._url(file, FrontMatter())
+        read = read_html(source)
+        if read.is_hidden:
+            return None
+        text = read.text.text
+        if not text.strip():
+            return Failure(url, "empty_page", "The file has no text.", is_lost=False)
+        return PageRead(
+            Page(
+                url=url,
+                title=read.title or label_of(file.path.stem),
+                text=text,
+                headings=tuple(read.text.headings),
+                module=read.crumbs[0] if read.crumbs else self._module(file),
+                language=read.language or file.root.language,
+                version=file.root.version or read.version,
+            )
+        )
+
+    def _url(self, file: _File, front: FrontMatter) -> str:
+        root, path = file.root, file.relative
+        if path.suffix.lower() in (".html", ".htm"):
+            route = html_route(path)
+        elif root.flavour == "mkdocs":
+            route = mkdocs_route(path, directory_urls=root.directory_urls)
+        else:
+            route = docusaurus_route(path, front)
+        prefix = root.prefix
+        if self.base_url and root.flavour == "mkdocs":
+            prefix = ""  # the base URL is the site's own
+        url = joined(self.base_url, prefix, route)
+        if root.trailing_slash is not None:
+            url = url.rstrip("/") + ("/" if root.trailing_slash or url == "/" else "")
+        return url
+
+    def _module(self, file: _File) -> str:
+        parts = file.relative.parts
+        if len(parts) < 2:
+            return ""
+        folder = file.root.folder / parts[0]
+        if folder not in self._labels:
+            self._labels[folder] = self._label(folder) or label_of(parts[0])
+        return self._labels[folder]
+
+    def _label(self, folder: Path) -> str:
+        for name in _CATEGORY_FILES:
+            path = folder / name
+            if path.is_file():
+                try:
+                    return plain(category_label(name, read_text(path, self._folder)))
+                except UnreadableFile:
+                    return ""
+        return ""
+
+    def _partial(self, file: _File, target: str) -> str | None:
+        """The body of a Markdown file that a page imports, if it is in the folder."""
+        path = file.path.parent / target
+        for alias, folder in file.root.aliases:
+            if target.startswith(alias):
+                path = folder / target.removeprefix(alias)
+        path = Path(posixpath.normpath(path.as_posix()))
+        try:
+            return split_front_matter(read_text(path, self._folder))[1]
+        except UnreadableFile:
+            return None
+
+
+def _is_partial(path: PurePosixPath) -> bool:
+    """Docusaurus makes no page of a file or folder whose name begins with an underscore, nor of tests."""
+    return any(part.startswith("_") for part in path.parts) or ".test." in path.name

@@ -1,0 +1,76 @@
+"""What stands above a page: front matter, category files, mkdocs.yml. The only module of ingest that imports yaml."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import yaml
+
+_BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+MAX_CHARACTERS = 100_000
+
+Data = Mapping[str, "str | list[Data | str] | Data"]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    id: str = ""
+    title: str = ""
+    slug: str = ""
+    description: str = ""
+    hidden: bool = False
+    """A draft, or unlisted: not for readers who search."""
+    language: str = ""
+    problem: str = ""
+    """What is wrong with it; the page is then read as if it had none."""
+
+
+def split_front_matter(source: str) -> tuple[FrontMatter, str]:
+    match = _BLOCK.match(source)
+    if not match:
+        return FrontMatter(), source.removeprefix("\ufeff")
+    body = source[match.end() :]
+    try:
+        data = load_yaml(match[1])
+    except ValueError as error:
+        return FrontMatter(problem=str(error)), body
+    return (
+        FrontMatter(
+            id=_string(data, "id"),
+            title=_string(data, "title"),
+            slug=_string(data, "slug"),
+            description=_string(data, "description"),
+            hidden=_string(data, "draft").lower() == "true" or _string(data, "unlisted").lower() == "true",
+            language=_string(data, "lang") or _string(data, "language"),
+        ),
+        body,
+    )
+
+
+def load_yaml(source: str) -> Data:
+    """A mapping with every scalar as a string; tags are ignored, so nothing is built. Raises ValueError."""
+    if len(source) > MAX_CHARACTERS:
+        raise ValueError("The YAML is larger than 100,000 characters.")
+    try:
+        # Every scalar stays a string: `slug: 2024-01-01` is no date. BaseLoader builds no objects, whatever the tag.
+        data = yaml.load(source, Loader=yaml.CBaseLoader)  # noqa: S506 - see above
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}" if mark else ""
+        raise ValueError(f"The YAML cannot be read{where}.") from error
+    return data if isinstance(data, dict) else {}
+
+
+def category_label(name: str, source: str) -> str:
+    """The label in `_category_.json` or `_category_.yml`; empty when there is none."""
+    try:
+        data = json.loads(source) if name.endswith(".json") else load_yaml(source)
+    except (ValueError, RecursionError):
+        return ""
+    return _string(data, "label") if isinstance(data, dict) else ""
+
+
+def _string(data: Data, key: str) -> str:
+    value = data.get(key)
+    return value.strip() if isinstance(value, str) else ""

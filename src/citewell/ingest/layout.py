@@ -1,0 +1,137 @@
+"""How a folder of documentation is laid out: what its configuration says, read by pattern and never run.
+
+Docusaurus: docs, versions and translations. MkDocs: docs_dir and the form of its addresses. Else a folder of pages.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from citewell.ingest.files import UnreadableFile, read_text
+from citewell.ingest.frontmatter import load_yaml
+from citewell.ingest.markdown import Flavour
+
+_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
+_INDENTED_BLOCK = re.compile(r"^(?:!!!|\?\?\?\+?)[ \t]+\w|^===[ \t]+\"", re.MULTILINE)
+_CONFIGS = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts"))
+CONFIGURATION_FILES = (*_CONFIGS, "versions.json", "mkdocs.yml", "mkdocs.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder of pages with one address prefix, language and version."""
+
+    folder: Path
+    flavour: Flavour
+    prefix: str = ""
+    language: str = "en"
+    version: str = ""
+    directory_urls: bool = True
+    trailing_slash: bool | None = None
+    """None: as the route has it."""
+    aliases: tuple[tuple[str, Path], ...] = ()
+    """What `@site/` stands for in imports."""
+
+
+def roots_of(folder: Path) -> tuple[Root, ...]:
+    for name in _CONFIGS:
+        if (folder / name).is_file():
+            return tuple(_docusaurus(folder, _COMMENT.sub("", _text(folder / name, folder))))
+    for name in ("mkdocs.yml", "mkdocs.yaml"):
+        if (folder / name).is_file():
+            return (_mkdocs(folder, _text(folder / name, folder)),)
+    return (Root(folder, _guessed(folder)),)
+
+
+def _docusaurus(site: Path, config: str) -> Iterator[Root]:
+    docs_options = config[found.end() :] if (found := re.search(r"\bdocs\s*:\s*\{", config)) else ""
+    docs_options = docs_options[: _closing_brace(docs_options)]
+    path = _value(docs_options, "path") or "docs"
+    route_given = _value(docs_options, "routeBasePath")
+    route = "docs" if route_given is None else route_given
+    base = (_value(config, "baseUrl") or "/").strip("/")
+    default = _value(config, "defaultLocale") or "en"
+    slash = re.search(r"\btrailingSlash\s*:\s*(true|false)", config)
+    trailing = None if not slash else slash[1] == "true"
+    versions = _versions(site)
+    last = _value(docs_options, "lastVersion") or (versions[0] if versions else "current")
+
+    def root(folder: Path, version: str, language: str) -> Root:
+        in_path = "" if version == last else "next" if version == "current" else version
+        locale = "" if language == default else language
+        prefix = "/".join(part for part in (base, locale, route.strip("/"), in_path) if part)
+        shown = "" if not versions else version
+        return Root(folder, "docusaurus", prefix, language, shown, True, trailing, (("@site/", site),))
+
+    yield root(site / path, "current", default)
+    for version in versions:
+        yield root(site / "versioned_docs" / f"version-{version}", version, default)
+    for translated in sorted((site / "i18n").glob("*/docusaurus-plugin-content-docs")):
+        locale = translated.parent.name
+        if locale == default:
+            continue
+        for version in ("current", *(f"version-{v}" for v in versions)):
+            if (translated / version).is_dir():
+                yield root(translated / version, version.removeprefix("version-"), locale)
+
+
+def _closing_brace(text: str) -> int:
+    depth = 1
+    for match in re.finditer(r"[{}]", text):
+        depth += 1 if match.group() == "{" else -1
+        if depth == 0:
+            return match.start()
+    return len(text)
+
+
+def _value(config: str, key: str) -> str | None:
+    match = re.search(rf"(?<![\w.]){key}\s*:\s*([\"'`])(.*?)\1", config)
+    return match[2] if match else None
+
+
+def _versions(site: Path) -> list[str]:
+    try:
+        found = json.loads(_text(site / "versions.json", site) or "[]")
+    except (ValueError, RecursionError):
+        return []
+    names = [v for v in found if isinstance(v, str) and re.fullmatch(r"[\w.+-]+", v)] if isinstance(found, list) else []
+    return [v for v in names if (site / "versioned_docs" / f"version-{v}").is_dir()]
+
+
+def _mkdocs(site: Path, config: str) -> Root:
+    try:
+        data = load_yaml(config)
+    except ValueError:
+        data = {}
+    docs_dir = data.get("docs_dir")
+    directory_urls = data.get("use_directory_urls")
+    theme = data.get("theme")
+    language = theme.get("language") if isinstance(theme, dict) else None
+    site_url = data.get("site_url")
+    return Root(
+        site / (docs_dir if isinstance(docs_dir, str) else "docs"),
+        "mkdocs",
+        prefix=urlsplit(site_url).path.strip("/") if isinstance(site_url, str) else "",
+        language=language if isinstance(language, str) else "en",
+        directory_urls=str(directory_urls).lower() != "false",
+    )
+
+
+def _guessed(folder: Path) -> Flavour:
+    """Without a configuration: MkDocs when its indented blocks are used and nothing speaks for Docusaurus."""
+    if next(folder.rglob("*.mdx"), None) or next(folder.rglob("_category_.*"), None):
+        return "docusaurus"
+    for i, path in enumerate(sorted(folder.rglob("*.md"))):
+        if i < 50 and path.is_file() and _INDENTED_BLOCK.search(_text(path, folder)):
+            return "mkdocs"
+    return "docusaurus"
+
+
+def _text(path: Path, root: Path) -> str:
+    try:
+        return read_text(path, root)
+    except UnreadableFile:
+        return ""

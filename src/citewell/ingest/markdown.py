@@ -1,0 +1,229 @@
+"""Markdown and MDX into clean Markdown with headings. The only module that imports markdown_it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+
+from citewell.ingest.anchors import Anchors, explicit_id
+from citewell.ingest.containers import at_margin
+from citewell.ingest.mdx import CODE_CLOSE, CODE_OPEN, NOTE, Partial, strip_mdx, without_marks
+from citewell.ingest.pagetext import PageText, code_span
+
+Flavour = Literal["docusaurus", "mkdocs"]
+
+_TASK = re.compile(r"^\[[ xX]\]\s+")
+_CODE = re.compile(f"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]*){CODE_CLOSE}")
+_MARKS = re.compile(f"[{CODE_OPEN}{CODE_CLOSE}{NOTE}]")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownPage:
+    text: PageText
+    title: str
+    """Of the first heading of level 1; empty when there is none."""
+    unclosed: tuple[str, ...]
+
+
+def read_markdown(source: str, flavour: Flavour, partial: Partial) -> MarkdownPage:
+    """`source` is the body, without front matter."""
+    source = without_marks(source.replace("\r\n", "\n").replace("\r", "\n"))
+    if flavour == "mkdocs":
+        source = at_margin(source)
+    stripped = strip_mdx(source, mdx=flavour == "docusaurus", partial=partial)
+    page = _Render(flavour).page(_parser(flavour).parse(stripped.text))
+    title = next((h.text for h in page.headings if h.level == 1), "")
+    return MarkdownPage(page, title, stripped.unclosed)
+
+
+@lru_cache(maxsize=2)
+def _parser(flavour: Flavour) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"])
+    # What is left of HTML after the tags were taken out is text.
+    parser.disable(["html_block", "html_inline"])
+    parser.use(footnote_plugin).use(dollarmath_plugin, allow_digits=False, allow_space=False, double_inline=True)
+    if flavour == "mkdocs":
+        parser.use(deflist_plugin)
+    else:
+        parser.disable("code")  # MDX has no code by indentation
+    return parser
+
+
+class _Render:
+    def __init__(self, flavour: Flavour) -> None:
+        self._flavour = flavour
+        self._anchors = Anchors("github" if flavour == "docusaurus" else "toc")
+        self._page = PageText()
+        self._lists: list[tuple[str, int]] = []
+        """For each open list: the marker ("-" or "1.") and the number that comes next."""
+        self._marker: str | None = None
+        """Of an item that has no text yet."""
+        self._notes: dict[int, list[Token]] = {}
+        self._wanted: list[int] = []
+
+    def page(self, tokens: Sequence[Token]) -> PageText:
+        body, self._notes = _take_footnotes(tokens)
+        self._blocks(body)
+        return self._page
+
+    def _blocks(self, tokens: Sequence[Token]) -> None:
+        i = 0
+        while i < len(tokens):
+            token = tokens[i]
+            if token.type == "table_open":
+                end = next(j for j in range(i, len(tokens)) if tokens[j].type == "table_close")
+                self._page_item_break()
+                self._page.table(self._rows(tokens[i:end]))
+                i = end
+            elif token.type == "inline":
+                self._inline_block(tokens[i - 1], token)
+            else:
+                self._block(token)
+            i += 1
+            if token.level == 0 and token.nesting <= 0 and self._wanted:
+                self._append_footnotes()
+
+    def _block(self, token: Token) -> None:
+        match token.type:
+            case "bullet_list_open":
+                self._page_item_break()
+                self._lists.append(("-", 0))
+            case "ordered_list_open":
+                self._page_item_break()
+                start = token.attrGet("start")
+                self._lists.append(("1.", int(start) if start is not None else 1))
+            case "bullet_list_close" | "ordered_list_close":
+                self._lists.pop()
+            case "list_item_open":
+                marker, number = self._lists[-1]
+                self._marker = "-" if marker == "-" else f"{number}."
+                self._lists[-1] = (marker, number + 1)
+            case "list_item_close":
+                self._marker = None
+            case "fence":
+                self._page_item_break()
+                self._page.code(token.content, token.info)
+            case "code_block":
+                self._page_item_break()
+                self._page.code(token.content)
+            case "math_block" | "math_block_label":
+                self._page_item_break()
+                self._page.math(token.content)
+            case _:
+                pass
+
+    def _inline_block(self, opening: Token, token: Token) -> None:
+        children = token.children or []
+        if opening.type == "heading_open":
+            self._heading(int(opening.tag[1]), children)
+            return
+        text = self._inline(children)
+        if text.startswith(NOTE):
+            self._page_item_break()
+            self._page.box(text[1:])
+        elif self._marker is not None:
+            if text.strip():
+                self._page.item(self._marker, _TASK.sub("", text), self._indent(len(self._lists) - 1))
+                self._marker = None
+        elif len(children) == 1 and children[0].type == "math_inline_double":
+            self._page.math(children[0].content)
+        else:
+            self._page.prose(text, self._indent(len(self._lists)))
+
+    def _heading(self, level: int, children: Sequence[Token]) -> None:
+        text, given = explicit_id(self._inline(children))
+        anchor = self._anchors.of(_label(children)) if given is None else self._anchors.explicit(given)
+        if self._flavour == "docusaurus" and level == 1:
+            anchor = ""  # Docusaurus gives the page's own title no anchor
+        self._page_item_break()
+        self._page.heading(level, text, anchor)
+
+    def _page_item_break(self) -> None:
+        """An item that begins with a block has an empty line of its own."""
+        if self._marker is not None:
+            if self._marker != "-":
+                self._page.item(self._marker, "", self._indent(len(self._lists) - 1))
+            self._marker = None
+
+    def _indent(self, deep: int) -> str:
+        return "".join(" " * (2 if marker == "-" else 3) for marker, _ in self._lists[:deep])
+
+    def _rows(self, tokens: Sequence[Token]) -> list[list[str]]:
+        rows: list[list[str]] = []
+        for token in tokens:
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                rows[-1].append(self._inline(token.children or []))
+        return rows
+
+    def _inline(self, children: Sequence[Token]) -> str:
+        parts: list[str] = []
+        for token in children:
+            match token.type:
+                case "text" | "text_special":
+                    parts.append(token.content)
+                case "code_inline":
+                    parts.append(code_span(token.content))
+                case "softbreak":
+                    parts.append(" ")
+                case "hardbreak":
+                    parts.append("\n")
+                case "image":
+                    parts.append(_label(token.children or []))
+                case "math_inline" | "math_single":
+                    parts.append(f"${' '.join(token.content.split())}$")
+                case "math_inline_double":
+                    parts.append(f"$${' '.join(token.content.split())}$$")
+                case "footnote_ref":
+                    self._wanted.append(int(token.meta["id"]))
+                case _:
+                    pass
+        return _marked_code("".join(parts))
+
+    def _append_footnotes(self) -> None:
+        """A note stands right after the block that refers to it, so that it is found under the same heading."""
+        wanted, self._wanted = self._wanted, []
+        for number in dict.fromkeys(wanted):
+            self._blocks(self._notes.pop(number, []))
+
+
+def _take_footnotes(tokens: Sequence[Token]) -> tuple[list[Token], dict[int, list[Token]]]:
+    """The plugin gathers the notes at the end; take them from there, each by its number."""
+    body: list[Token] = []
+    notes: dict[int, list[Token]] = {}
+    current: list[Token] | None = None
+    for token in tokens:
+        if token.type == "footnote_open":
+            current = notes.setdefault(int(token.meta["id"]), [])
+        elif token.type == "footnote_close":
+            current = None
+        elif token.type not in ("footnote_block_open", "footnote_block_close", "footnote_anchor"):
+            (body if current is None else current).append(token)
+    return body, notes
+
+
+def _label(children: Sequence[Token]) -> str:
+    """The bare words, as a site's slugger sees them."""
+    parts = []
+    for token in children:
+        if token.type == "image":
+            parts.append(_label(token.children or []))
+        elif token.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif token.type in ("text", "text_special", "code_inline") or token.type.startswith("math_"):
+            parts.append(token.content)
+    return _MARKS.sub("", "".join(parts)).strip()
+
+
+def _marked_code(text: str) -> str:
+    if CODE_OPEN in text:
+        text = _CODE.sub(lambda m: code_span(m[1].replace("`", "")) if m[1].strip() else "", text)
+    return text.replace(CODE_OPEN, "").replace(CODE_CLOSE, "")

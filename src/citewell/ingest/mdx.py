@@ -1,0 +1,375 @@
+"""MDX and HTML inside Markdown, taken out before parsing: imports, exports, tags and {expressions} go, text stays.
+
+Parsed, never run. Code, in fences and between backticks, is never touched. Pure.
+"""
+
+import html as entities
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from citewell.ingest.fences import segments
+from citewell.ingest.html import fragment_markdown
+from citewell.ingest.javascript import MAX_CHARACTERS, balanced, statements
+from citewell.ingest.pagetext import ADMONITIONS
+
+NOTE = "\ue000"
+"""Opens a paragraph that is the name of an untitled admonition; the renderer joins it to the paragraph after it."""
+CODE_OPEN, CODE_CLOSE = "\ue001", "\ue002"
+"""Stand for `<code>` and `</code>`, whose content is Markdown."""
+_RESERVED = re.compile(f"[{NOTE}{CODE_OPEN}{CODE_CLOSE}\x00]")
+
+MAX_PARTIALS_DEEP = 5
+_MAX_FAILED = 100
+"""Braces and tags without an end, before the rest of the page is taken for text: each costs a search to the end."""
+_LINE = 4000
+
+_DIRECTIVE = re.compile(r"^(?P<indent>[ \t]*):{3,}[ \t]*(?:(?P<name>[A-Za-z][\w-]*)(?P<rest>.*))?$", re.MULTILINE)
+_PARTIAL = re.compile(r"import[ \t]+(\w+)[ \t]+from[ \t]+[\"']([^\"'\n]+\.mdx?)[\"']")
+_STOP = re.compile(r"\\.|`+|\$|<|\{", re.DOTALL)
+_STOP_MARKDOWN = re.compile(r"\\.|`+|\$|<|\{(?=:?[ \t]*[#.]|:?[ \t]*[\w-]+=)", re.DOTALL)
+_MATH = re.compile(
+    r"\$\$(?:[^$\\]|\\.|\$(?!\$)){1,5000}?\$\$|\$(?![\s$])(?:[^$\\\n]|\\.|\n(?!\s*\n)){0,500}?(?<![\s\\])\$(?!\d)",
+    re.DOTALL,
+)
+_BLANK = re.compile(r"\n[ \t]*\n")
+_AUTOLINK = re.compile(r"<(?:[a-zA-Z][a-zA-Z0-9+.-]+:[^\s<>]*|[^\s<>@/]+@[^\s<>]+)>")
+_TAG = re.compile(r"<(?P<close>/)?(?P<name>[A-Za-z][\w.:-]*)?(?=[\s/>])")
+_TAG_STOP = re.compile(r"[\"'{>]")
+_ATTRIBUTE = re.compile(
+    r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|\{\s*"([^"]*)"\s*\}|\{\s*'([^']*)'\s*\}|\{\s*`([^`$]*)`\s*\})"""
+)
+_TAB_VALUE = re.compile(r"\{[^{}]*\}")
+_LITERAL = re.compile(
+    r"""^\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{))*)`)\s*$""", re.DOTALL
+)
+_TEMPLATE = re.compile(r"\{\s*`((?:[^`\\]|\\.)*)`\s*\}", re.DOTALL)
+_JSX_TEXT = re.compile(r"(?<!=)>([^<>{}]*[^<>{}\s][^<>{}]*)</")
+_ATTRIBUTE_LIST = re.compile(r"\{:?[ \t]*(?:[#.][^\s{}]+|[\w-]+=(?:\"[^\"]*\"|'[^']*'|[^\s{}]+))(?:[ \t]+[^{}\n]*)?\}")
+
+_DROPPED = frozenset("script style svg iframe head video audio object noscript template canvas form math".split())
+_BLOCKS = frozenset(
+    "p div section article main header footer aside details summary figure figcaption ul ol dl dt dd blockquote center "
+    "nav hr tabs tabitem admonition table thead tbody tr address".split()
+)
+_OPTIONAL_END = frozenset(
+    "p li dt dd tr td th thead tbody tfoot br hr img input meta link source wbr area col embed".split()
+)
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "heading"))
+
+Partial = Callable[[str], str | None]
+"""The text of a Markdown file that a page imports; None when it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    text: str
+    unclosed: tuple[str, ...]
+    """Names of tags that never end."""
+
+
+def without_marks(source: str) -> str:
+    """The text less the characters that stand for something here."""
+    return _RESERVED.sub("", source)
+
+
+def strip_mdx(source: str, *, mdx: bool, partial: Partial) -> Stripped:
+    """Markdown alone. `mdx`: imports and {expressions} count too; without it they are text."""
+    scan = _Scan(mdx, partial)
+    text = scan.document(source)
+    return Stripped(text, tuple(dict.fromkeys(scan.open_tags)))
+
+
+@dataclass(slots=True)
+class _Scan:
+    mdx: bool
+    partial: Partial
+    open_tags: list[str] = field(default_factory=list)
+    _imports: dict[str, str] = field(default_factory=dict)
+    _tab_labels: list[dict[str, str]] = field(default_factory=list)
+    _deep: int = 0
+    _failed: int = 0
+
+    def document(self, source: str) -> str:
+        out: list[str] = []
+        for is_code, text in segments(source, unwrap=self.mdx):
+            out.append(text if is_code else self._prose(text))
+        return "\n".join(out)
+
+    def _prose(self, text: str) -> str:
+        if self.mdx and ("import" in text or "export" in text):
+            text = self._without_esm(text)
+        if ":::" in text:
+            text = _DIRECTIVE.sub(_directive, text)
+        if not ("<" in text or "{" in text):
+            return text
+        out: list[str] = []
+        at = 0
+        stop = _STOP if self.mdx else _STOP_MARKDOWN
+        while match := stop.search(text, at):
+            out.append(text[at : match.start()])
+            replaced, at = self._special(text, match)
+            out.append(replaced)
+        out.append(text[at:])
+        return "".join(out)
+
+    def _special(self, text: str, match: re.Match[str]) -> tuple[str, int]:
+        """What stands for the thing that begins here, and where it ends."""
+        start, mark = match.start(), match.group()
+        if mark[0] == "\\":
+            return mark, match.end()
+        if mark[0] == "`":
+            end = _code_span_end(text, match.end(), len(mark))
+            return text[start:end], end
+        if mark == "$":
+            math = _MATH.match(text, start)
+            return (math.group(), math.end()) if math and not _BLANK.search(math.group()) else ("$", match.end())
+        if mark == "{":
+            return self._braces(text, start)
+        return self._angle(text, start)
+
+    def _braces(self, text: str, start: int) -> tuple[str, int]:
+        if not self.mdx:
+            attributes = _ATTRIBUTE_LIST.match(text, start)
+            if not attributes:
+                return "{", start + 1
+            # An id stays: the renderer takes it off the heading.
+            return (attributes.group() if "#" in attributes.group() else ""), attributes.end()
+        line = text[text.rfind("\n", max(0, start - _LINE), start) + 1 : start]
+        if line.lstrip().startswith("#") and (
+            explicit := re.compile(r"\{(?:/\*[ \t]*)?#[^\s{}*]+(?:[ \t]*\*/)?\}").match(text, start)
+        ):
+            return explicit.group(), explicit.end()
+        end = balanced(text, start) if self._failed < _MAX_FAILED else None
+        if end is None:
+            self._failed += 1
+            return "{", start + 1
+        return self._expression(text[start + 1 : end - 1]), end
+
+    def _expression(self, source: str) -> str:
+        if literal := _LITERAL.match(source):
+            return next(group for group in literal.groups() if group is not None)
+        return " ".join(part.strip() for part in _JSX_TEXT.findall(source))
+
+    def _angle(self, text: str, start: int) -> tuple[str, int]:
+        if text.startswith("<!--", start):
+            closed = text.find("-->", start) + 3
+            if closed < 3:
+                self.open_tags.append("!--")
+                return "", start + 4
+            return "", closed
+        if autolink := _AUTOLINK.match(text, start):
+            return autolink.group(), autolink.end()
+        tag = _TAG.match(text, start)
+        if not tag or (tag["name"] is None and not (self.mdx and text.startswith(">", tag.end()))):
+            return "<", start + 1
+        end = self._tag_end(text, tag.end()) if self._failed < _MAX_FAILED else None
+        if end is None:
+            self._failed += 1
+            self.open_tags.append(tag["name"] or "")
+            return "<", start + 1
+        return self._tag(text, start, end, tag["name"] or "", is_close=tag["close"] is not None)
+
+    def _tag_end(self, text: str, at: int) -> int | None:
+        limit = at + MAX_CHARACTERS
+        while stop := _TAG_STOP.search(text, at, limit):
+            mark = stop.group()
+            if mark == ">":
+                return stop.end()
+            after: int | None = stop.end()
+            if mark != "{":
+                after = text.find(mark, stop.end()) + 1 or None
+            elif self.mdx:
+                after = balanced(text, stop.start())
+            if after is None:
+                return None
+            at = after
+        return None
+
+    def _tag(self, text: str, start: int, end: int, name: str, *, is_close: bool) -> tuple[str, int]:
+        low = name.lower()
+        source = text[start:end]
+        is_single = source.endswith("/>")
+        attributes = {} if is_close else _attributes(source)
+        if not is_close and not is_single:
+            if low in _DROPPED or low in _HEADINGS or low in ("pre", "codeblock", "table"):
+                region = _region_end(text, end, name) if self._failed < _MAX_FAILED else None
+                self._failed += region is None
+                if region:
+                    return self._region(low, text[end : region[0]], source, attributes, _place(text, start)), region[1]
+            if low not in _OPTIONAL_END:
+                self.open_tags.append(name)
+        if is_close:
+            self._closed(name)
+        place = _place(text, start)
+        if low == "code":
+            return (CODE_CLOSE if is_close else "" if is_single else CODE_OPEN), end
+        if low in ("img", "image"):
+            return attributes.get("alt", ""), end
+        if low == "br":
+            return (" " if place.is_row else "" if place.is_alone(text, end) else "\\\n" + place.indent), end
+        if name in self._imports and not is_close:
+            return self._included(name, attributes, place), end
+        if low == "li" and not is_close:
+            return (" " if place.is_row else f"\n{place.indent}- "), end
+        if low in _BLOCKS:
+            return self._block(low, attributes, source, place, is_close=is_close), end
+        return "", end
+
+    def _block(self, low: str, attributes: dict[str, str], source: str, place: "_Place", *, is_close: bool) -> str:
+        if place.is_row:
+            return " "
+        title = ""
+        if low == "tabs":
+            if is_close:
+                self._tab_labels[-1:] = []
+            else:
+                self._tab_labels.append(_labels(source))
+        elif low == "tabitem" and not is_close:
+            value = attributes.get("value", "")
+            known = self._tab_labels[-1] if self._tab_labels else {}
+            title = known.get(value) or attributes.get("label") or value
+        elif low == "admonition" and not is_close:
+            title = attributes.get("title") or NOTE + attributes.get("type", "note").capitalize()
+        gap = f"\n\n{place.indent}"
+        return f"{gap}{title}{gap}" if title else gap
+
+    def _region(self, low: str, inner: str, tag: str, attributes: dict[str, str], place: "_Place") -> str:
+        """A tag with its content, read as one."""
+        if low in _DROPPED:
+            return ""
+        if low == "table":
+            inner = re.sub(r"\{[^{}]*\}", "", inner) if self.mdx else inner
+            table = fragment_markdown(f"<table>{inner}</table>")
+            return f"\n\n{table}\n\n"
+        if low in _HEADINGS:
+            level = (attributes.get("as", "h2") if low == "heading" else low)[1:]
+            label = " ".join(self._prose(inner).split())
+            anchor = f" {{#{attributes['id']}}}" if "id" in attributes else ""
+            return f"\n\n{'#' * int(level) if level.isdigit() else '##'} {label}{anchor}\n\n"
+        template = _TEMPLATE.search(inner)
+        if template:
+            code = template[1].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
+        elif self.mdx and low == "codeblock" and inner.strip().startswith("{"):
+            return ""
+        else:
+            code = entities.unescape(re.sub(r"</?(?:code|span|b|i|em|strong|a)\b[^>]*>", "", inner))
+        language = attributes.get("language") or attributes.get("className", "").removeprefix("language-")
+        found = re.search(r"language-([\w+-]+)", tag + inner[:200])
+        code = code.strip("\n")
+        fence = "`" * max(3, max((len(run) for run in re.findall("`+", code)), default=0) + 1)
+        info = language or (found[1] if found else "")
+        body = "\n".join(f"{place.indent}{line}" for line in code.split("\n"))
+        return f"\n\n{place.indent}{fence}{info}\n{body}\n{place.indent}{fence}\n\n{place.indent}"
+
+    def _included(self, name: str, attributes: dict[str, str], place: "_Place") -> str:
+        """The partial that this tag stands for."""
+        body = self.partial(self._imports[name]) if self._deep < MAX_PARTIALS_DEEP else None
+        if body is None:
+            return ""
+        for key, value in attributes.items():
+            body = body.replace(f"{{props.{key}}}", value)
+        imports, self._imports = self._imports, {}
+        self._deep += 1
+        text = self.document(without_marks(body))
+        self._deep -= 1
+        self._imports = imports
+        return "\n\n" + "\n".join(place.indent + line if line.strip() else "" for line in text.split("\n")) + "\n\n"
+
+    def _closed(self, name: str) -> None:
+        for i in range(len(self.open_tags) - 1, -1, -1):
+            if self.open_tags[i] == name:
+                del self.open_tags[i]
+                return
+
+    def _without_esm(self, text: str) -> str:
+        out: list[str] = []
+        at = 0
+        for start, end in statements(text):
+            out.append(text[at:start])
+            self._imports.update(_PARTIAL.findall(text[start:end]))
+            at = end
+        out.append(text[at:])
+        return "".join(out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in its line a tag stands."""
+
+    indent: str
+    is_row: bool
+    """In a table row or a heading, where no line may break."""
+    is_first: bool
+
+    def is_alone(self, text: str, end: int) -> bool:
+        line_end = text.find("\n", end, end + _LINE)
+        return self.is_first and not text[end : line_end if line_end >= 0 else end + _LINE].strip()
+
+
+def _place(text: str, start: int) -> _Place:
+    first = text.rfind("\n", max(0, start - _LINE), start) + 1 or max(0, start - _LINE)
+    line = text[first:start]
+    body = line.lstrip(" \t")
+    line_end = text.find("\n", start, start + _LINE)
+    is_row = body.startswith("#") or "|" in text[first : line_end if line_end >= 0 else start + _LINE]
+    marker = re.match(r"(?:[-*+]|\d{1,9}[.)])[ \t]+", body)
+    indent = line[: len(line) - len(body)] + " " * (len(marker.group()) if marker else 0)
+    return _Place(indent, is_row, not body)
+
+
+def _code_span_end(text: str, at: int, length: int) -> int:
+    close = re.compile(r"(?<!`)`{" + str(length) + r"}(?!`)").search(text, at)
+    if not close or _BLANK.search(text, at, close.start()):
+        return at
+    return close.end()
+
+
+def _region_end(text: str, at: int, name: str) -> tuple[int, int] | None:
+    """Where the content of a tag ends and where its closing tag does."""
+    pattern = re.compile(rf"<(/?){re.escape(name)}(?=[\s/>])[^>]*>", re.IGNORECASE)
+    depth = 1
+    for match in pattern.finditer(text, at):
+        if match[1]:
+            depth -= 1
+        elif not match.group().endswith("/>"):
+            depth += 1
+        if depth == 0:
+            return match.start(), match.end()
+    return None
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {
+        m[1]: entities.unescape(next((g for g in m.groups()[1:] if g is not None), ""))
+        for m in _ATTRIBUTE.finditer(tag)
+    }
+
+
+def _labels(tabs: str) -> dict[str, str]:
+    """The `values` of a Tabs tag: value to label."""
+    labels: dict[str, str] = {}
+    for entry in _TAB_VALUE.findall(tabs):
+        value, label = (re.search(rf"{key}\s*:\s*([\"'`])(.*?)\1", entry) for key in ("value", "label"))
+        if value and label:
+            labels[value[2]] = label[2]
+    return labels
+
+
+def _directive(match: re.Match[str]) -> str:
+    """A line `:::note[Title]` or `:::`."""
+    if not match["name"]:
+        return ""
+    rest = match["rest"].strip()
+    label = ""
+    if rest.startswith("["):
+        close = rest.rfind("]")
+        label, rest = (rest[1:close], rest[close + 1 :]) if close > 0 else ("", rest)
+    rest = re.sub(r"\{[^{}]*\}\s*$", "", rest).strip()
+    return f"\n{match['indent']}{admonition_title(match['name'], label or rest)}\n"
+
+
+def admonition_title(kind: str, title: str) -> str:
+    if title.strip():
+        return title.strip()
+    return NOTE + kind.capitalize() if kind.lower() in ADMONITIONS else ""

@@ -1,0 +1,93 @@
+"""What a run tells: its options, its progress while it runs, and its report at the end."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from citewell.ingest.sources import Failure
+
+Phase = Literal["reading", "publishing", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    base_url: str = ""
+    """What the addresses of a folder's pages begin with; for a site, where its pages really are."""
+    allow_hosts: frozenset[str] = frozenset()
+    """Hosts that may be read although their address is private."""
+    max_failure_share: float = 0.05
+    state_dir: Path | None = None
+    """Where ETags and the like are kept between runs; None: nothing is kept."""
+    batch_passages: int = 256
+    max_pages: int = 50_000
+    concurrency: int = 5
+    requests_per_second: float = 2.0
+    page_seconds: float = 30.0
+    retry_seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`total` grows while a site is being discovered."""
+
+    done: int
+    total: int
+    passages: int
+    embedded: int
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    urls_discovered: int
+    urls_attempted: int
+    urls_successful: int
+    urls_failed: int
+    chunks_created: int
+    vectors_upserted: int
+    """Vectors that were embedded in this run."""
+    vectors_unchanged: int
+    """Vectors that were taken over from the generation before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    embedder: str
+    dimensions: int
+    max_tokens: int
+    max_failure_share: float
+    generation: str
+    """The generation that serves now."""
+    is_new: bool
+    """False: nothing had changed, and the generation before serves on."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    run_id: str
+    started_at: datetime
+    completed_at: datetime
+    source_base_url: str
+    statistics: Statistics
+    failures: tuple[Failure, ...]
+    """Lost pages, and pages that came in with a fault; `urls_failed` counts the lost ones."""
+    configuration: Configuration
+
+    @property
+    def duration_seconds(self) -> float:
+        return (self.completed_at - self.started_at).total_seconds()
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "run_id": self.run_id,
+            "started_at": self.started_at.isoformat(),
+            "completed_at": self.completed_at.isoformat(),
+            "duration_seconds": round(self.duration_seconds, 3),
+            "source_base_url": self.source_base_url,
+            "statistics": asdict(self.statistics),
+            "failures": [
+                {"url": f.url, "error_code": f.error_code, "error_message": f.error_message} for f in self.failures
+            ],
+            "configuration": asdict(self.configuration),
+        }

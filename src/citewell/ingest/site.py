@@ -1,0 +1,205 @@
+"""A site as a source of pages: found by sitemap, llms.txt or links, fetched politely, each page's article read."""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.robotparser import RobotFileParser
+
+from citewell.errors import IngestError
+from citewell.ingest.discovery import Site, llms_pages, robots_of, sitemap_pages
+from citewell.ingest.fetch import ROBOTS_NAME, Fetched, Fetcher, FetchError
+from citewell.ingest.frontmatter import split_front_matter
+from citewell.ingest.html import UnreadableHtml, read_html
+from citewell.ingest.markdown import read_markdown
+from citewell.ingest.pagetext import plain
+from citewell.ingest.report import IngestOptions
+from citewell.ingest.routes import label_of
+from citewell.ingest.sources import Failure, Outcome, PageRead, PageUnchanged, Validators
+from citewell.models import Page
+
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_HTML = ("text/html", "application/xhtml+xml", "")
+_TEXT = ("text/markdown", "text/x-markdown", "text/plain")
+
+
+class SiteSource:
+    """Pages in the order of the sitemap, or as links lead to them."""
+
+    folder: Path | None = None
+
+    def __init__(self, url: str, options: IngestOptions) -> None:
+        self.base_url = options.base_url or url
+        self.discovered = 0
+        self._url = url
+        self._options = options
+
+    async def fingerprint(self) -> str:
+        return ""
+
+    async def read(self, known: Mapping[str, Validators]) -> AsyncGenerator[Outcome, None]:
+        async with Fetcher(self._options) as fetcher:
+            crawl = _Crawl(fetcher, self._options, self._site(), known)
+            await crawl.discover(self._url)
+            self.discovered = crawl.discovered
+            async for outcome in crawl.outcomes():
+                self.discovered = crawl.discovered
+                yield outcome
+
+    def _site(self) -> Site:
+        given = self._options.base_url
+        if given.startswith(("http://", "https://")):
+            return Site.at(given if given.endswith("/") else given + "/")
+        is_list = _is_sitemap(self._url) or self._url.endswith("llms.txt")
+        return Site.at(_origin(self._url) + "/" if is_list else self._url)
+
+
+class _Crawl:
+    def __init__(self, fetcher: Fetcher, options: IngestOptions, site: Site, known: Mapping[str, Validators]) -> None:
+        self._fetcher = fetcher
+        self._options = options
+        self._site = site
+        self._known = known
+        self._follow = False
+        self._waiting: deque[str] = deque()
+        self._seen: set[str] = set()
+        self._robots = RobotFileParser()
+        self.discovered = 0
+
+    async def discover(self, url: str) -> None:
+        """Raises IngestError when there is nothing to start from."""
+        self._robots = await robots_of(self._fetcher, self._site.origin)
+        limit = self._options.max_pages
+        try:
+            if _is_sitemap(url):
+                return self._add(await sitemap_pages(self._fetcher, self._site, url, limit))
+            if url.endswith("llms.txt"):
+                return self._add(await llms_pages(self._fetcher, self._site, url, limit))
+        except FetchError as error:
+            raise IngestError(f"{url} cannot be read: {error}") from error
+        base = self._site.origin + self._site.prefix
+        sitemaps = [self._site.here(s) for s in self._robots.site_maps() or ()]
+        for candidate in dict.fromkeys([*sitemaps, f"{base}sitemap.xml", f"{self._site.origin}/sitemap.xml"]):
+            try:
+                self._add(await sitemap_pages(self._fetcher, self._site, candidate, limit))
+            except FetchError:
+                continue
+            if self._waiting:
+                return None
+        with suppress(FetchError):  # a site need not have one
+            self._add(await llms_pages(self._fetcher, self._site, f"{base}llms.txt", limit))
+        if not self._waiting:
+            self._follow = True
+            self._add([url])
+        return None
+
+    def _add(self, urls: list[str]) -> None:
+        for url in urls:
+            key = url.rstrip("/")
+            if key in self._seen or len(self._seen) >= self._options.max_pages:
+                continue
+            self._seen.add(key)
+            if self._robots.can_fetch(ROBOTS_NAME, url):
+                self._waiting.append(url)
+                self.discovered += 1
+
+    async def outcomes(self) -> AsyncGenerator[Outcome, None]:
+        """In order, with several pages on their way at a time."""
+        running: deque[asyncio.Task[tuple[Outcome | None, list[str]]]] = deque()
+        async with asyncio.TaskGroup() as group:
+            try:
+                while self._waiting or running:
+                    while self._waiting and len(running) < self._options.concurrency:
+                        running.append(group.create_task(self._page(self._waiting.popleft())))
+                    outcome, links = await running.popleft()
+                    if self._follow:
+                        self._add(links)
+                    if outcome is None:
+                        self.discovered -= 1
+                    else:
+                        yield outcome
+            finally:
+                for task in running:
+                    task.cancel()
+
+    async def _page(self, url: str) -> tuple[Outcome | None, list[str]]:
+        """What became of a page, and the pages it links to. None: seen before, or not to be indexed."""
+        # A page that is not sent again shows no links, so a crawl by links asks for all of it.
+        known = None if self._follow else self._known.get(url)
+        try:
+            fetched = await self._fetcher.get(url, known=known)
+            if fetched.is_unchanged:
+                return PageUnchanged(url, fetched.validators), []
+            if fetched.url.rstrip("/") != url.rstrip("/"):
+                landed = self._site.page(fetched.url, fetched.url)
+                if landed is None:
+                    raise FetchError("left_site", "Redirected out of the part of the site that is read.")
+                if landed.rstrip("/") in self._seen or not self._robots.can_fetch(ROBOTS_NAME, landed):
+                    return None, []
+                self._seen.add(landed.rstrip("/"))
+            return await asyncio.to_thread(self._parsed, fetched)
+        except FetchError as error:
+            return Failure(url, error.code, str(error), is_gone=error.status in (404, 410)), []
+        except UnreadableHtml as error:
+            return Failure(url, "unreadable_html", str(error)), []
+
+    def _parsed(self, fetched: Fetched) -> tuple[Outcome | None, list[str]]:
+        if fetched.content_type in _TEXT:
+            return self._markdown(fetched), []
+        if fetched.content_type not in _HTML:
+            raise FetchError("unsupported_type", f"Not a page: {fetched.content_type}.")
+        read = read_html(_decoded(fetched))
+        links = [found for link in read.links if (found := self._site.page(fetched.url, link))]
+        if read.is_hidden:
+            return None, links
+        text = read.text.text
+        if not text.strip():
+            raise FetchError("empty_page", "The page has no text. Pages that scripts fill in cannot be read.")
+        page = Page(
+            url=fetched.url,
+            title=read.title or fetched.url,
+            text=text,
+            headings=tuple(read.text.headings),
+            module=read.crumbs[0] if read.crumbs else self._module(fetched.url),
+            language=read.language or "en",
+            version=read.version,
+        )
+        return PageRead(page, validators=fetched.validators), links
+
+    def _markdown(self, fetched: Fetched) -> Outcome:
+        front, body = split_front_matter(_decoded(fetched))
+        read = read_markdown(body, "docusaurus", lambda _: None)
+        if not read.text.text.strip():
+            raise FetchError("empty_page", "The page has no text.")
+        title = plain(front.title) or read.title or fetched.url
+        page = Page(fetched.url, title, read.text.text, tuple(read.text.headings), self._module(fetched.url))
+        return PageRead(page, validators=fetched.validators)
+
+    def _module(self, url: str) -> str:
+        below = urlsplit(url).path.removeprefix(self._site.prefix).strip("/").split("/")
+        return label_of(below[0]) if len(below) > 1 else ""
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _is_sitemap(url: str) -> bool:
+    return urlsplit(url).path.lower().endswith((".xml", ".xml.gz"))
+
+
+def _decoded(fetched: Fetched) -> str:
+    """Raises FetchError when the bytes are not what they say."""
+    named = _META_CHARSET.search(fetched.body, 0, 4096)
+    charset = fetched.charset or (named[1].decode("ascii", "replace") if named else "utf-8")
+    try:
+        return fetched.body.decode(charset)
+    except UnicodeDecodeError as error:
+        code = "invalid_utf8" if charset.lower().replace("-", "") == "utf8" else "invalid_text"
+        raise FetchError(code, f"Byte {error.start:,} is not {charset}.") from error
+    except LookupError as error:
+        raise FetchError("invalid_text", f"Unknown character set {charset!r:.40}.") from error

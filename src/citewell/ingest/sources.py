@@ -1,0 +1,76 @@
+"""The seam between where a book stands and the run that takes it in: a source yields pages or names failures."""
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from citewell.models import Page
+
+SUFFIXES = (".md", ".mdx", ".markdown", ".html", ".htm")
+BOOK_SUFFIXES = (".pdf", ".epub")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something the report must name."""
+
+    url: str
+    error_code: str
+    error_message: str
+    is_lost: bool = True
+    """False: the page came in all the same (an unclosed tag) or has nothing to bring (an empty file)."""
+    is_gone: bool = False
+    """The page is no longer there: what the old index had of it is not carried over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What a site gave to ask again with."""
+
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    page: Page
+    problems: tuple[Failure, ...] = ()
+    validators: Validators | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageUnchanged:
+    """The site says that the page is as it was; its passages are carried over."""
+
+    url: str
+    validators: Validators
+
+
+Outcome = PageRead | PageUnchanged | Failure
+
+
+class Source(Protocol):
+    """May be read more than once; `discovered` counts the pages known so far in the current reading."""
+
+    @property
+    def base_url(self) -> str: ...
+
+    @property
+    def discovered(self) -> int: ...
+
+    @property
+    def folder(self) -> Path | None:
+        """What to watch for changes; None for a site."""
+        ...
+
+    async def fingerprint(self) -> str:
+        """Of everything that the pages are made from; empty when it costs as much as reading them."""
+        ...
+
+    def read(self, known: Mapping[str, Validators]) -> AsyncGenerator[Outcome, None]:
+        """The pages in reading order; `known` are those that may be answered by PageUnchanged.
+
+        Raises IngestError when there is nothing to read from.
+        """
+        ...

@@ -1,0 +1,77 @@
+"""What one run leaves for the next: which generation it made of what, and what the site said about each page.
+
+A small JSON file. Lost or damaged, it costs time and nothing else.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from citewell import __version__
+from citewell.ingest.sources import Validators
+
+READING = 1
+"""Grows when pages are read or split in another way: then nothing is taken over unread. So does a new version."""
+_NAME = "ingest-state.json"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    generation: str = ""
+    embedder: str = ""
+    digest: str = ""
+    """Of every passage in order."""
+    fingerprint: str = ""
+    """Of the source; empty when a page of it failed, so that it is tried again."""
+    pages: int = 0
+    passages: int = 0
+    validators: Mapping[str, Validators] = field(default_factory=dict)
+
+
+def load_state(folder: Path | None) -> State:
+    if folder is None:
+        return State()
+    try:
+        data = json.loads((folder / _NAME).read_text("utf-8"))
+        if data["reading"] != _reading():
+            return State()
+        return State(
+            generation=str(data["generation"]),
+            embedder=str(data["embedder"]),
+            digest=str(data["digest"]),
+            fingerprint=str(data["fingerprint"]),
+            pages=int(data["pages"]),
+            passages=int(data["passages"]),
+            validators={str(url): Validators(str(etag), str(date)) for url, (etag, date) in data["validators"].items()},
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return State()
+
+
+def save_state(folder: Path | None, state: State) -> None:
+    """Best effort: a disk that is full does not undo a run that was published."""
+    if folder is None:
+        return
+    data = {
+        "reading": _reading(),
+        "generation": state.generation,
+        "embedder": state.embedder,
+        "digest": state.digest,
+        "fingerprint": state.fingerprint,
+        "pages": state.pages,
+        "passages": state.passages,
+        "validators": {url: [v.etag, v.last_modified] for url, v in state.validators.items()},
+    }
+    part = folder / f"{_NAME}.{os.getpid()}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(data), "utf-8")
+        part.replace(folder / _NAME)
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+def _reading() -> str:
+    return f"{__version__} {READING}"
