@@ -42,7 +42,7 @@ def configure(level: Level = "info", stream: TextIO | None = None) -> None:
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendering))
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel("WARNING")
+    root.setLevel("ERROR" if level == "error" else "WARNING")
     logging.getLogger("citewell").setLevel(level.upper())
     logging.getLogger("uvicorn").setLevel("INFO" if level in ("debug", "info") else level.upper())
     # Uvicorn's own access lines would carry query strings and lack the request's id.

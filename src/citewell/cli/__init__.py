@@ -18,9 +18,9 @@ app = typer.Typer(
 
 def main() -> None:
     """Run a command. What goes wrong is said in one line on standard error, and the status is 1."""
-    from citewell.cli import answering, author, indexing, serving
+    from citewell.cli import answering, author, evaluating, indexing, serving
 
-    for module in (indexing, answering, serving, author):
+    for module in (indexing, answering, serving, author, evaluating):
         module.add_to(app)
     try:
         app()

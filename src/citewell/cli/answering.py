@@ -41,10 +41,10 @@ def ask(
 
 
 async def _ask(question: Question, *, echo: bool) -> Answer:
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
     from citewell.wiring import migrate_conversations, open_parts
 
-    settings = Settings.from_environment()
+    settings = read_settings()
     await migrate_conversations(settings)
     async with (
         open_parts(settings) as parts,
@@ -114,11 +114,11 @@ def verify(
     selected_text: Annotated[Path | None, typer.Option(help="Answer only from this file")] = None,
 ) -> None:
     """Answer afresh and print whether the same input gave the same output."""
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
     from citewell.wiring import migrate_conversations, open_parts
 
     async def run() -> DeterminismRecord:
-        settings = Settings.from_environment()
+        settings = read_settings()
         await migrate_conversations(settings)
         async with open_parts(settings) as parts:
             return await parts.engine.verify(_question(question, selected_text, 5))

@@ -39,12 +39,12 @@ def ingest(
 ) -> None:
     """Read a book into a new index and publish it in one step. Unchanged text is not embedded again."""
     from citewell.cli.progress import IngestProgress
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
     from citewell.ingest import IngestOptions, changes, source_of
     from citewell.ingest import ingest as run_ingest
     from citewell.wiring import make_embedder, make_writer
 
-    settings = Settings.from_environment()
+    settings = read_settings()
     options = IngestOptions(
         base_url=base_url,
         allow_hosts=frozenset(allow_host or ()),
@@ -94,7 +94,7 @@ def search(
     as_json: JsonFlag = False,
 ) -> None:
     """Show the passages that a question finds, with their scores."""
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
     from citewell.wiring import open_retriever
 
     if not query.strip() or len(query) > 2000:
@@ -105,7 +105,7 @@ def search(
         given.setdefault(key, []).append(value)
 
     async def run() -> tuple[tuple[ScoredPassage, ...], int, float, float]:
-        async with open_retriever(Settings.from_environment()) as retriever:
+        async with open_retriever(read_settings()) as retriever:
             found = await retriever.search(query, top_k=top_k, score_threshold=threshold, filters=filters_of(given))
         return found.passages, found.total_found, found.embedding_ms, found.search_ms
 
@@ -172,11 +172,11 @@ def index(
     as_json: JsonFlag = False,
 ) -> None:
     """Show the generations of the index, check the current one, or go back."""
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
     from citewell.wiring import make_writer
 
     async def run() -> dict[str, object]:
-        writer = make_writer(Settings.from_environment())
+        writer = make_writer(read_settings())
         try:
             if action == "check":
                 return (await writer.integrity()).as_json()
@@ -221,12 +221,12 @@ def _print_index(found: dict[str, object]) -> None:
 
 def validate(as_json: JsonFlag = False) -> None:
     """Check the way to the passages: connectivity, collection, schema, retrieval."""
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
     from citewell.retrieval.validation import validate as run_checks
     from citewell.wiring import make_embedder, make_index
 
     async def run() -> list[dict[str, object]]:
-        settings = Settings.from_environment()
+        settings = read_settings()
         index, embedder = make_index(settings), make_embedder(settings)
         try:
             return [

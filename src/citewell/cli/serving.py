@@ -1,8 +1,11 @@
 """`citewell serve` and `citewell mcp`."""
 
+import socket
 from typing import Annotated
 
 import typer
+
+from citewell.errors import ConfigurationError
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,6 +25,7 @@ def serve(
     from citewell.api.server import serve as run
     from citewell.config import Settings
 
+    _check_port(host, port)
     run(partial(app_of, Settings.from_environment()), host=host, port=port, workers=workers)
 
 
@@ -30,6 +34,27 @@ def mcp() -> None:
     import asyncio
 
     from citewell.api.mcp_server import serve_stdio
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
+    from citewell.wiring import migrate_conversations, open_parts
 
-    asyncio.run(serve_stdio(Settings.from_environment()))
+    async def run() -> None:
+        settings = read_settings()
+        await migrate_conversations(settings)
+        async with open_parts(settings) as parts:
+            await serve_stdio(parts.engine, parts.retriever)
+
+    asyncio.run(run())
+
+
+def _check_port(host: str, port: int) -> None:
+    """Say it before the start, in one line; the server itself would say it after everything is loaded."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigurationError(
+            f"Cannot listen on {host} port {port} ({reason}). Choose another with --host or --port."
+        ) from error

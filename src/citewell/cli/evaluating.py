@@ -1,0 +1,191 @@
+"""`citewell eval …` and `citewell calibrate`: figures that anybody can measure again.
+
+The bar goes to standard error; standard output has the tables, or with --json one document and nothing else.
+"""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from citewell.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from citewell.config import Settings
+    from citewell.evaluation import Evaluation, Progress
+    from citewell.evaluation.compare import Comparison
+
+    Run = Callable[[Progress], Awaitable[Evaluation]]
+
+Dataset = Annotated[Path, typer.Argument(help="A file or folder in the form that docs/quality.md describes")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")]
+HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a report with plots and the worst questions here")]
+Earlier = Annotated[Path | None, typer.Option("--against", help="The JSON of an earlier run to compare with")]
+
+evaluations = typer.Typer(
+    help="Measure retrieval, answers, support, conflicts and calibration on labelled data, or a book's golden set.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    app.add_typer(evaluations, name="eval")
+    app.command("calibrate")(calibrate)
+
+
+@evaluations.command("book")
+def book(
+    golden: Annotated[Path, typer.Argument(help="Questions with expected URLs")] = Path("examples/book/golden.jsonl"),
+    as_json: JsonFlag = False,
+    html: HtmlFile = None,
+    against: Earlier = None,
+) -> None:
+    """Ask a golden set of the ingested book: is the page found, the answer right, the unknown refused?"""
+    from pydantic import SecretStr
+
+    from citewell.config import Settings
+    from citewell.evaluation.book import evaluate_book
+    from citewell.wiring import migrate_conversations, open_parts
+
+    async def run(progress: "Progress") -> "Evaluation":
+
+        with tempfile.TemporaryDirectory() as folder:
+            # A database of its own: answers are made afresh, and nobody's conversations are touched.
+            database = SecretStr(f"sqlite:///{folder}/conversations.sqlite3")
+            settings = Settings.from_environment().model_copy(update={"database_url": database})
+            await migrate_conversations(settings)
+            async with open_parts(settings) as parts:
+                parts.agent.warm_up()  # else the first question's time is that of loading
+                await parts.embedder.embed_query("warm up")
+                return await evaluate_book(golden, searching=parts.retriever, answering=parts.engine, progress=progress)
+
+    _report(run, as_json=as_json, html=html, against=against)
+
+
+@evaluations.command("retrieval")
+def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
+    """Rank a corpus by words, by meaning and by both: nDCG@10, recall@100, MRR; with and without history."""
+    from citewell.config import Settings
+    from citewell.evaluation.retrieval import evaluate_retrieval
+    from citewell.wiring import make_embedder, make_index, make_writer
+
+    async def run(progress: "Progress") -> "Evaluation":
+        settings = _apart(Settings.from_environment(), dataset)
+        writer, index, embedder = make_writer(settings), make_index(settings), make_embedder(settings)
+        try:
+            return await evaluate_retrieval(dataset, writer=writer, index=index, embedder=embedder, progress=progress)
+        finally:
+            await embedder.aclose()
+            await index.aclose()
+            await writer.aclose()
+
+    _report(run, as_json=as_json, html=html, against=against)
+
+
+def _apart(settings: "Settings", dataset: Path) -> "Settings":
+    """The data set's index stands beside the book's, never on it, and never on a server that readers use."""
+    from citewell.evaluation.datasets import name_of
+
+    folder = settings.citewell_data_dir / "eval" / name_of(dataset).replace("/", "-")
+    return settings.model_copy(update={"citewell_data_dir": folder, "qdrant_url": None})
+
+
+def _report(run: "Run", *, as_json: bool, html: Path | None, against: Path | None) -> None:
+    from citewell.evaluation.compare import compare
+    from citewell.evaluation.page import to_html
+    from citewell.evaluation.report import from_json, to_json
+
+    before = from_json(_read(against)) if against else None  # a wrong file is found before the work, not after
+    with _Bar() as bar:
+        evaluation = asyncio.run(_awaited(run(bar.show)))
+    comparison = compare(before, evaluation) if before else None
+    if html:
+        _write(html, to_html(evaluation, comparison))
+    if as_json:
+        sys.stdout.write(to_json(evaluation, comparison))
+    else:
+        _print(evaluation, comparison)
+
+
+async def _awaited(work: "Awaitable[Evaluation]") -> "Evaluation":
+    return await work
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{path} cannot be read: {error}.") from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error}.") from error
+
+
+class _Bar:
+    """A progress bar on standard error."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._tasks = {"": self._bar.add_task("starting", total=None)}
+
+    def __enter__(self) -> "_Bar":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, done: int, total: int, what: str, /) -> None:
+        if "" in self._tasks:
+            self._bar.remove_task(self._tasks.pop(""))
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=total)
+        self._bar.update(self._tasks[what], completed=done, total=total)
+
+
+def _print(evaluation: "Evaluation", comparison: "Comparison | None") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from citewell.evaluation.page import columns_of, figure_text
+
+    console = Console(highlight=False)
+    console.print(
+        f"{evaluation.kind}: {evaluation.dataset}, {len(evaluation.items):,} items", style="bold", markup=False
+    )
+    for table in evaluation.tables:
+        columns = columns_of(table)
+        drawn = Table("", *columns, title=table.title, title_justify="left", caption=table.note, caption_justify="left")
+        for column in drawn.columns[1:]:
+            column.justify = "right"
+        for row in table.rows:
+            drawn.add_row(row.name, *(figure_text(row.figures[c]) if c in row.figures else "" for c in columns))
+        console.print(drawn)
+    for note in evaluation.notes:
+        console.print(note, markup=False)
+    if comparison:
+        console.print(
+            f"Against the earlier run: {comparison.verdict}. {comparison.main} {figure_text(comparison.difference)} "
+            f"on average; {len(comparison.better)} better, {len(comparison.worse)} worse, {comparison.same} the same.",
+            markup=False,
+        )
+        for mark, changes in (("worse ", comparison.worse), ("better", comparison.better)):
+            for c in changes[:20]:
+                console.print(f"  {mark} {c.before:.3f} → {c.after:.3f}  {c.question[:100]}", markup=False)
+
+
+def calibrate() -> None:
+    raise NotImplementedError
