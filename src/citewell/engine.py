@@ -16,6 +16,7 @@ from citewell import __version__
 from citewell.agent import NOT_FOUND, PROMPT_HASH, BookAgent, Task
 from citewell.confidence import Confidence, level_of
 from citewell.contracts import DeterminismRecord, RetrievedContent, retrieved_content
+from citewell.conversations import HISTORY_TOKENS, last_turns
 from citewell.errors import CitewellError, DeadlineError, ModelError
 from citewell.evidence import Evidence
 from citewell.extractive import Numbered, Reading, compose, read, topic
@@ -45,7 +46,6 @@ NOT_IN_SELECTION = (
 )
 REFUSAL_LINE = 0.4
 LOW_SIMILARITY = 0.5
-HISTORY_TOKENS = 8000
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,23 +156,23 @@ class Engine:
         raise ModelError("The answer has no end.")
 
     def _begin(self, question: Question, history: tuple[Message, ...]) -> _Run:
-        return _Run(question, history, CitationGate(self._judge))
+        recent = last_turns(history, limit_messages=self._options.history_messages, limit_tokens=HISTORY_TOKENS)
+        return _Run(question, recent, CitationGate(self._judge))
 
     async def _saved(self, question: Question) -> AsyncGenerator[AnswerEvent, None]:
         """The steps, with the answer saved before its last event; what a leaving reader had seen is saved too."""
-        history = question.history
-        if history is None:
-            history = await self._conversations.history(
-                question.session_id, limit_messages=self._options.history_messages, limit_tokens=HISTORY_TOKENS
+        run = self._begin(question, question.history or ())
+        if question.history is None:
+            run.history = await self._conversations.history(
+                question.session_id, limit_messages=self._options.history_messages
             )
-        run = self._begin(question, history)
         done = False
         try:
             async with contextlib.aclosing(self._steps(run, replay=True)) as events:
                 async for event in events:
                     if isinstance(event, Completed):
                         done = True  # from here on the store decides, also when the reader leaves meanwhile
-                        await self._conversations.save(question, event.answer)
+                        await asyncio.shield(self._conversations.save(question, event.answer))
                     yield event
         finally:
             if not done and run.gate.released:

@@ -87,6 +87,29 @@ def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
     _report(run, as_json=as_json, html=html, against=against)
 
 
+@evaluations.command("support")
+def support(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
+    """Claims and their evidence: does the gate's judge tell the supported from the others? A file or a folder."""
+    from citewell.evaluation.judging import evaluate_support
+    from citewell.grounding import BuiltinJudge
+
+    def run(progress: "Progress") -> "Awaitable[Evaluation]":
+        return evaluate_support(dataset, judge=BuiltinJudge(), progress=progress)
+
+    _report(run, as_json=as_json, html=html, against=against)
+
+
+@evaluations.command("conflicts")
+def conflicts(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
+    """Passages that contradict each other or agree: precision and recall. A file or a folder."""
+    from citewell.evaluation.judging import evaluate_conflicts
+
+    def run(progress: "Progress") -> "Awaitable[Evaluation]":
+        return evaluate_conflicts(dataset, progress=progress)
+
+    _report(run, as_json=as_json, html=html, against=against)
+
+
 def _apart(settings: "Settings", dataset: Path) -> "Settings":
     """The data set's index stands beside the book's, never on it, and never on a server that readers use."""
     from citewell.evaluation.datasets import name_of
@@ -162,7 +185,7 @@ def _print(evaluation: "Evaluation", comparison: "Comparison | None") -> None:
 
     from citewell.evaluation.page import columns_of, figure_text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     console.print(
         f"{evaluation.kind}: {evaluation.dataset}, {len(evaluation.items):,} items", style="bold", markup=False
     )

@@ -160,7 +160,7 @@ def _told(error: BaseException) -> str:
 def _translated(error: BaseException) -> DatabaseError:
     state = str(getattr(getattr(error, "orig", None), "sqlstate", "")) + str(error)
     if any(sign in state for sign in _MISSING):
-        return DatabaseError("The database has not been migrated. Run `citewell migrate`.")
+        return DatabaseError("The database has not been migrated yet; `citewell serve` does so when it starts.")
     return DatabaseError("The database cannot be reached. Try again in a moment.")
 
 
