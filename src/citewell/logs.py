@@ -13,7 +13,7 @@ from typing import Literal, TextIO
 import structlog
 
 Level = Literal["debug", "info", "warning", "error"]
-Stage = Literal["startup", "request", "chat", "retrieval", "agent", "response", "limits", "health", "ingest"]
+Stage = Literal["startup", "chat", "retrieval", "agent", "response", "limits", "health", "ingest", "database"]
 
 _TRACEPARENT: ContextVar[str | None] = ContextVar("traceparent", default=None)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ ConfidenceLevel = Literal["high", "medium", "low", "insufficient"]
 FILTER_FIELDS = ("source_url", "page_title", "section_heading", "module", "chapter", "language", "version")
 Filters = Mapping[str, tuple[str, ...]]
 """Field to accepted values: the values of a field are OR, the fields are AND."""
+NO_FILTERS: Filters = MappingProxyType({})
 
 SELECTION_URL = "selected_text"
 """The `source_url` of evidence that the reader selected."""

@@ -12,6 +12,7 @@ from citewell.embedding import Embedder
 from citewell.engine import Engine, EngineOptions
 from citewell.index import IndexWriter, PassageIndex
 from citewell.retrieval import Retriever
+from citewell.retrieval.library import open_with
 
 if TYPE_CHECKING:  # importing it for real takes a second
     from citewell.conversations.store import ConversationStore
@@ -150,3 +151,12 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             ),
         )
         yield Parts(settings, engine, agent, retriever, index, embedder, conversations)
+
+
+async def _configured_retriever() -> Retriever:
+    settings = Settings.from_environment()
+    return Retriever(make_index(settings), make_embedder(settings))
+
+
+# The library interface (`citewell.retrieval.retrieve`) is below this module and asks for it by this hook.
+open_with(_configured_retriever)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 
 import httpx
@@ -454,6 +455,19 @@ async def test_the_documentation_is_a_page_of_our_own_with_a_strict_policy() -> 
             assert (await http.get(part)).status_code == 200
         assert "http://" not in page.text
         assert "https://" not in page.text
+
+
+@pytest.mark.parametrize("path", ["/", "/docs/module-1-ros2/nodes", "/docs/module-1-ros2/nodes/", "/docs/intro"])
+async def test_the_page_is_served_at_home_and_at_every_url_of_the_book(path: str) -> None:
+    async with in_process(an_app(options=ApiOptions(keys=("k",)))) as http:
+        page = await http.get(path)
+        assert page.status_code == 200
+        assert page.headers["content-type"].startswith("text/html")
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert "unsafe" not in page.headers["content-security-policy"]
+        for part in re.findall(r'(?:src|href)="(/page/[^"]+)"', page.text):
+            assert (await http.get(part)).status_code == 200
+        assert (await http.post(path)).status_code in (404, 405)
 
 
 async def test_head_is_answered_where_get_is() -> None:

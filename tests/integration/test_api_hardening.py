@@ -173,7 +173,7 @@ PATHS_OF_EVIL = [
     "/book/page?url=http://[",
     "/sessions/3f0e6b1a-8c55-4c8b-9d41-2f6a7b1c0e5d?limit=999999999999999999999",
     "//[::",
-    "/?" + "a=b&" * 500,
+    "/nowhere?" + "a=b&" * 500,
 ]
 
 

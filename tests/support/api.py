@@ -19,10 +19,12 @@ from citewell.api.server import HardenedProtocol
 from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.errors import NotFoundError
 from citewell.models import (
+    NO_FILTERS,
     Answer,
     AnswerEvent,
     Citation,
     Completed,
+    Filters,
     PageEntry,
     Passage,
     PassagesFound,
@@ -32,6 +34,7 @@ from citewell.models import (
     ServiceStatus,
     TextReleased,
 )
+from citewell.retrieval import Found
 
 SESSION = "3f0e6b1a-8c55-4c8b-9d41-2f6a7b1c0e5d"
 
@@ -147,6 +150,10 @@ class Shelf:
 
     async def page(self, url: str) -> str | None:
         return f"# {url}\n\nText." if any(page.url == url for page in self.contents) else None
+
+    async def search(self, query: str, *, top_k: int = 5, filters: Filters = NO_FILTERS) -> Found:
+        del filters
+        return Found(FOUND[:top_k], len(FOUND), "g1", 1.0, 1.0, query)
 
 
 @dataclass

@@ -12,13 +12,18 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from citewell.api.book import BookPages, PageFiles
+from citewell.api.dialect import Dialect
 from citewell.api.documents import DESCRIPTION, components
 from citewell.api.exchange import Edge, exchange_of, failure_response
 from citewell.api.headers import Keys, Origins
 from citewell.api.health import Health
 from citewell.api.idempotency import Replies
 from citewell.api.limits import Slots, Windows
+from citewell.api.mcp_door import McpDoor
+from citewell.api.message_dialect import MESSAGE_DIALECT
 from citewell.api.metrics import Metrics
+from citewell.api.more_routes import more_router
+from citewell.api.openai_dialect import OPENAI_DIALECT
 from citewell.api.options import ApiOptions, ApiParts, OpenParts, Probe
 from citewell.api.resource_routes import resource_router
 from citewell.api.routes import router
@@ -29,6 +34,8 @@ from citewell.errors import CitewellError
 from citewell.logs import log
 from citewell.models import ServiceStatus
 
+DIALECTS: tuple[tuple[str, Dialect], ...] = (("/chat/run", MESSAGE_DIALECT), ("/v1/", OPENAI_DIALECT))
+"""Paths whose failures have another shape than the developer's."""
 WARM_UP_DELAY = 0.25
 """The server listens a moment after the lifespan began; nothing tells the app when."""
 
@@ -49,8 +56,9 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=_lifespan(open_parts, chosen, metrics),
     )
-    app.add_middleware(Edge, origins=Origins(chosen.origins), metrics=metrics)
+    app.add_middleware(Edge, origins=Origins(chosen.origins), metrics=metrics, dialects=DIALECTS)
     app.include_router(router)
+    app.include_router(more_router)
     app.include_router(resource_router(page, PageFiles("apidocs")))
 
     async def failed(request: Request, error: Exception) -> Response:
@@ -103,9 +111,10 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
         )
         async with open_parts() as parts, windows.opened(), asyncio.TaskGroup() as group:
             state = _state(parts, options, windows, metrics)
-            warming = group.create_task(_warm_up(state))
+            running = [group.create_task(_warm_up(state)), group.create_task(state.mcp.keep())]
             yield {"citewell": state}
-            warming.cancel()
+            for task in running:
+                task.cancel()
 
     return lifespan
 
@@ -126,6 +135,7 @@ def _state(parts: ApiParts, options: ApiOptions, windows: Windows, metrics: Metr
         ),
         metrics=metrics,
         book=BookPages(parts.book),
+        mcp=McpDoor(parts),
         warm=asyncio.Event(),
     )
 

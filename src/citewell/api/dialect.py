@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from citewell.api.body import Json
 from citewell.api.statuses import Failure
@@ -25,7 +25,9 @@ class StreamRendering(Protocol):
 
 class Dialect(Protocol):
     @property
-    def name(self) -> Literal["developer", "reader"]: ...
+    def name(self) -> str:
+        """For metrics."""
+        ...
 
     @property
     def asks_with(self) -> str:

@@ -8,9 +8,20 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from citewell.api import message_dialect as reader
+from citewell.api import openai_dialect as openai
 from citewell.api import query_dialect as developer
 from citewell.api import resources
 from citewell.api.dialect import Dialect
+from citewell.api.examples import (
+    COMPLETION_EXAMPLES,
+    COMPLETION_STREAM,
+    EXAMPLE_ID,
+    MESSAGE_EXAMPLES,
+    MESSAGE_STREAM,
+    QUERY_EXAMPLES,
+    QUERY_STREAM,
+    SAMPLES,
+)
 from citewell.api.statuses import (
     TABLE,
     Conflict,
@@ -38,6 +49,7 @@ _REQUESTS: tuple[type[BaseModel], ...] = (
     developer.ChatRequest,
     reader.ChatRunRequest,
     resources.FeedbackRequest,
+    openai.CompletionRequest,
 )
 _REPLIES: tuple[type[BaseModel], ...] = (
     developer.ChatResponse,
@@ -59,66 +71,9 @@ _REPLIES: tuple[type[BaseModel], ...] = (
     resources.DeletedResponse,
     resources.PageListEntry,
     resources.PageResponse,
-)
-EXAMPLE_ID = "7d9f8a52-6c1e-4b7a-9f3d-0c5e2a4b8d61"
-QUERY_EXAMPLES: Document = {
-    "question": {"summary": "A question", "value": {"query": "What is ROS 2?"}},
-    "narrowed": {
-        "summary": "Fewer, better passages of one module",
-        "value": {
-            "query": "What is a ROS 2 node?",
-            "top_k": 3,
-            "score_threshold": 0.4,
-            "filters": {"module": ["Module 1: ROS 2"]},
-        },
-    },
-    "selection": {
-        "summary": "From a selection alone",
-        "value": {
-            "query": "How fast does the loop run?",
-            "mode": "selected_text",
-            "selected_text": "The control loop runs at 100 Hz. The planner runs at 1 Hz.",
-        },
-    },
-}
-MESSAGE_EXAMPLES: Document = {
-    "message": {
-        "summary": "A reader's question; make your own session_id with crypto.randomUUID()",
-        "value": {"message": "What is a ROS 2 node?", "session_id": EXAMPLE_ID},
-    },
-    "context": {
-        "summary": "With a selection that helps, and a history",
-        "value": {
-            "message": "How fast does it run?",
-            "session_id": EXAMPLE_ID,
-            "context": "The control loop runs at 100 Hz. The planner runs at 1 Hz.",
-            "history": [
-                {"role": "user", "content": "What is the control loop?"},
-                {"role": "assistant", "content": "It moves the arm."},
-            ],
-        },
-    },
-}
-_QUERY_STREAM = (
-    'id: 1\ndata: {"type": "chunk", "content": "ROS 2 is a robotics middleware. [1]"}\n\n'
-    'id: 2\ndata: {"type":"sources","sources":[]}\n\nid: 3\ndata: {"type":"done","metadata":{}}\n\n'
-)
-_MESSAGE_STREAM = (
-    'id: 1\nevent: tool_call\ndata: {"tool_name":"search_documentation","arguments":{"query":"ROS 2","top_k":5}}\n\n'
-    'id: 2\nevent: retrieval\ndata: {"query":"ROS 2","results":[]}\n\n'
-    'id: 3\nevent: content\ndata: {"delta":"ROS 2 is a robotics middleware. [1]"}\n\n'
-    'id: 4\nevent: done\ndata: {"response":"ROS 2 is a robotics middleware. [1]","confidence":0.92}\n\n'
-)
-_SAMPLES: Sequence[CitewellError] = (
-    InvalidInputError("query exceeds maximum length of 2000 characters (it has 2431); please shorten it."),
-    PayloadTooLarge("The body is larger than 64 KiB (65536 bytes)."),
-    SlowBody("The body did not arrive within 10 seconds."),
-    Unauthorized("A valid key is required in the header X-API-Key."),
-    NotAcceptable("This server speaks version 1: Accept: application/vnd.api.v1+json."),
-    PathUnknown("There is nothing at this path."),
-    NotFoundError("There is no such turn in this session."),
-    Conflict("This Idempotency-Key was used with another body."),
-    LimitReached("Rate limit exceeded: 60 requests a minute.", policy="address", retry_after=12),
+    openai.Completion,
+    openai.CompletionError,
+    openai.ModelList,
 )
 
 
@@ -231,7 +186,7 @@ def _errors(dialects: Sequence[Dialect], *but: type[CitewellError]) -> Document:
             reply = found.setdefault(status, _error_reply(dialects))
             reply["headers"] |= _headers(*(("Retry-After",) if row.wait or status in ("409", "429") else ()))
             example = json.loads(dialect.failure(failure_of(_sample(row)), EXAMPLE_ID))
-            code = row.code if dialect.name == "developer" else row.reader_code
+            code = row.reader_code if dialect.name == "reader" else row.code
             reply["content"]["application/json"]["examples"][f"{code}_{row.error.__name__}"] = {"value": example}
             if code not in reply["description"]:
                 reply["description"] = f"{reply['description']} `{code}`".strip()
@@ -239,7 +194,7 @@ def _errors(dialects: Sequence[Dialect], *but: type[CitewellError]) -> Document:
 
 
 def _sample(row: Row) -> CitewellError:
-    return next((sample for sample in _SAMPLES if type(sample) is row.error), None) or _of(row)
+    return next((sample for sample in SAMPLES if type(sample) is row.error), None) or _of(row)
 
 
 def _of(row: Row) -> CitewellError:
@@ -252,6 +207,7 @@ def _error_reply(dialects: Sequence[Dialect]) -> Document:
     models: dict[str, type[BaseModel]] = {
         "developer": developer.ErrorResponse,
         "reader": reader.ReaderErrorResponse,
+        "openai": openai.CompletionError,
     }
     schemas = [ref(models[dialect.name]) for dialect in dialects]
     schema = schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
@@ -264,6 +220,7 @@ def _error_reply(dialects: Sequence[Dialect]) -> Document:
 
 _DEVELOPER: tuple[Dialect, ...] = (developer.QUERY_DIALECT,)
 _READER: tuple[Dialect, ...] = (reader.MESSAGE_DIALECT,)
+_OPENAI: tuple[Dialect, ...] = (openai.OPENAI_DIALECT,)
 _BOTH = (*_DEVELOPER, *_READER)
 _OF_BODIES = (InvalidInputError, PayloadTooLarge, SlowBody, Conflict)
 _SERVICES = tuple(row.error for row in TABLE if row.message and row.error is not CitewellError)
@@ -312,7 +269,7 @@ _MESSAGE_EVENTS = (
     reader.ErrorEvent,
 )
 _chat_reply = _replied(developer.ChatResponse, "The answer, or with `stream` its events", *_ASKED)
-_chat_reply["content"]["text/event-stream"] = {"itemSchema": _events(*_QUERY_EVENTS), "example": _QUERY_STREAM}
+_chat_reply["content"]["text/event-stream"] = {"itemSchema": _events(*_QUERY_EVENTS), "example": QUERY_STREAM}
 
 CHAT = _operation(
     "chat",
@@ -348,7 +305,7 @@ CHAT_STREAM = _operation(
             "content": {
                 "text/event-stream": {
                     "itemSchema": _events(*_QUERY_EVENTS, *_MESSAGE_EVENTS),
-                    "examples": {"developer": {"value": _QUERY_STREAM}, "reader": {"value": _MESSAGE_STREAM}},
+                    "examples": {"developer": {"value": QUERY_STREAM}, "reader": {"value": MESSAGE_STREAM}},
                 }
             },
         },
@@ -467,5 +424,27 @@ PAGE = _operation(
     "book",
     ["url"],
     {"200": _replied(resources.PageResponse, "The page as Markdown"), **_errors(_DEVELOPER, *_READ)},
+    security=_KEYED,
+)
+_completion = _replied(openai.Completion, "The answer, or with `stream` its chunks", *_ASKED)
+_completion["content"]["text/event-stream"] = {"schema": {"type": "string"}, "example": COMPLETION_STREAM}
+COMPLETIONS = _operation(
+    "completions",
+    "Ask, as a client of the OpenAI protocol; citations are annotations",
+    "other protocols",
+    ["idempotency"],
+    {"200": _completion, **_errors(_OPENAI, PathUnknown, NotFoundError)},
+    requestBody=_body({"schema": ref(openai.CompletionRequest), "examples": COMPLETION_EXAMPLES}),
+    security=_KEYED,
+)
+MODELS = _operation(
+    "models",
+    "The one model there is: the book",
+    "other protocols",
+    [],
+    {
+        "200": _replied(openai.ModelList, "Models", *_LIMITS),
+        **_errors(_OPENAI, *_OF_BODIES, *_SERVICES, PathUnknown, NotFoundError),
+    },
     security=_KEYED,
 )

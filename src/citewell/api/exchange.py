@@ -5,6 +5,7 @@ Whatever a request takes (a slot, an engine's stream) is freed when the exchange
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
@@ -17,7 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from citewell.api.dialect import Dialect
 from citewell.api.headers import API_HEADERS, Origins, rate_limit_headers, request_id_of, traceparent_of
 from citewell.api.limits import Standing
-from citewell.api.message_dialect import MESSAGE_DIALECT
 from citewell.api.metrics import Metrics
 from citewell.api.query_dialect import QUERY_DIALECT
 from citewell.api.statuses import LimitReached, PathUnknown, failure_of
@@ -58,8 +58,12 @@ def exchange_of(request: Request) -> Exchange:
 class Edge:
     """Outermost: gives the request its id, every reply its headers, every failure its shape, every end its line."""
 
-    def __init__(self, app: ASGIApp, *, origins: Origins, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, *, origins: Origins, metrics: Metrics, dialects: Sequence[tuple[str, Dialect]]
+    ) -> None:
+        """`dialects` are those of paths, by their beginnings; everywhere else failures speak the developer's."""
         self._app = app
+        self._dialects = dialects
         self._origins = origins
         self._metrics = metrics
 
@@ -68,8 +72,7 @@ class Edge:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        # A reader's path speaks the reader's dialect, also to say that it takes no GET.
-        dialect: Dialect = MESSAGE_DIALECT if scope["path"].startswith("/chat/run") else QUERY_DIALECT
+        dialect = next((d for path, d in self._dialects if scope["path"].startswith(path)), QUERY_DIALECT)
         async with AsyncExitStack() as held:
             exchange = Exchange(request_id_of(headers), dialect, held)
             scope["citewell.exchange"] = exchange

@@ -6,6 +6,7 @@ process counts alone until Redis is back.
 
 import asyncio
 import contextlib
+import re
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 WINDOW = 60
 MAX_KEYS = 50_000
 Policy = Literal["address", "session"]
+_WITH_PORT = re.compile(r"([0-9.]+):\d{1,5}|\[([^\]]*)\](?::\d{1,5})?")
 
 
 def client_address(peer: str | None, forwarded: Sequence[str], trusted: Sequence[IPv4Network | IPv6Network]) -> str:
@@ -49,8 +51,10 @@ def client_address(peer: str | None, forwarded: Sequence[str], trusted: Sequence
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """Some proxies write a port behind the address."""
+    match = _WITH_PORT.fullmatch(text)
     with contextlib.suppress(ValueError):
-        return ip_address(text.partition("%")[0].strip("[]"))
+        return ip_address((match.group(1) or match.group(2) if match else text).partition("%")[0])
     return None
 
 

@@ -4,14 +4,14 @@ Three tools render the same engine: `search_documentation`, `ask`, `read_page`. 
 request stands alone, and passes the same keys and limits as every other.
 """
 
-import asyncio
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from citewell import __version__
 from citewell.api.body import MAX_BODY
@@ -72,28 +72,19 @@ def mcp_server(engine: Answering, book: Book) -> MCPServer[None]:
     return server
 
 
-class McpEndpoint:
-    """The streamable HTTP transport as an ASGI app, open while `serve` runs."""
-
-    def __init__(self, engine: Answering, book: Book) -> None:
-        self._manager = StreamableHTTPSessionManager(
-            mcp_server(engine, book)._lowlevel_server,
-            stateless=True,
-            json_response=True,
-            max_request_body_size=MAX_BODY,
-            # Keys, origins and addresses are checked by the API before a request comes here.
-            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-        )
-        self._open = asyncio.Event()
-
-    async def serve(self) -> None:
-        async with self._manager.run():
-            self._open.set()
-            await asyncio.Event().wait()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._open.wait()
-        await self._manager.handle_request(scope, receive, send)
+@contextlib.asynccontextmanager
+async def endpoint(engine: Answering, book: Book) -> AsyncIterator[ASGIApp]:
+    """The streamable HTTP transport as an ASGI app."""
+    manager = StreamableHTTPSessionManager(
+        mcp_server(engine, book)._lowlevel_server,
+        stateless=True,
+        json_response=True,
+        max_request_body_size=MAX_BODY,
+        # Keys, origins and limits are checked by the API before a request comes here.
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    async with manager.run():
+        yield manager.handle_request
 
 
 async def serve_stdio(engine: Answering, book: Book) -> None:

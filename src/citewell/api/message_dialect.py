@@ -1,7 +1,6 @@
 """The reader dialect (`message`): every name that it has on the wire. Pure."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -135,7 +134,7 @@ class ErrorEvent(Wire):
 class MessageDialect:
     """`POST /chat/run`, and `POST /chat/stream` with a `message`."""
 
-    name: Literal["reader"] = "reader"
+    name = "reader"
     asks_with = "message"
 
     def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:

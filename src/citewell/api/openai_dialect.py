@@ -150,6 +150,9 @@ class OpenAIDialect:
         return WireEvent(None, json.dumps(_error(failure)))
 
 
+OPENAI_DIALECT = OpenAIDialect()
+
+
 class OpenAIStream:
     """Chunks with deltas, a last one with the annotations, then `[DONE]`."""
 

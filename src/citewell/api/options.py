@@ -10,7 +10,8 @@ from citewell import __version__
 from citewell.config import Settings
 from citewell.conversations.turns import TurnPage, Vote
 from citewell.errors import ConfigurationError
-from citewell.models import AnswerEvent, Generation, PageEntry, Question, ServiceStatus
+from citewell.models import NO_FILTERS, AnswerEvent, Filters, Generation, PageEntry, Question, ServiceStatus
+from citewell.retrieval import Found
 
 
 class Answering(Protocol):
@@ -21,6 +22,8 @@ class Book(Protocol):
     async def page(self, url: str) -> str | None: ...
 
     async def pages(self) -> list[PageEntry]: ...
+
+    async def search(self, query: str, *, top_k: int = 5, filters: Filters = NO_FILTERS) -> Found: ...
 
 
 class Conversations(Protocol):

@@ -204,7 +204,7 @@ class StreamError(Wire):
 class QueryDialect:
     """`POST /chat`, and `POST /chat/stream` with a `query`."""
 
-    name: Literal["developer"] = "developer"
+    name = "developer"
     asks_with = "query"
 
     def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:

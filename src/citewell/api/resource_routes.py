@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 
 from citewell.api import documents, resources
-from citewell.api.body import parse, read_body
+from citewell.api.body import parse
 from citewell.api.book import PageFiles
 from citewell.api.headers import check_version
-from citewell.api.routes import admitted
+from citewell.api.routes import admitted, raw_body
 from citewell.api.state import ApiState, state_of
 from citewell.conversations.sessions import session_id_of
 from citewell.errors import CitewellError, InvalidInputError
@@ -98,8 +98,7 @@ def _add_sessions(router: APIRouter) -> None:
         await admitted(request)
         state = state_of(request)
         session_id = session_id_of(request.path_params["session_id"])
-        raw = await read_body(request.scope, request.receive, seconds=state.options.body_seconds)
-        rating, comment = resources.feedback_of(parse(raw))
+        rating, comment = resources.feedback_of(parse(await raw_body(request)))
         await state.parts.conversations.feedback(session_id, request.path_params["turn_id"], rating, comment)
         return Response(status_code=204)
 

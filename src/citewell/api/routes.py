@@ -26,22 +26,22 @@ router = APIRouter(default_response_class=Response)
 @router.post("/chat", openapi_extra=CHAT)
 async def chat(request: Request) -> Response:
     await admitted(request)
-    raw = await _raw(request)
+    raw = await raw_body(request)
     body = parse(raw)
-    return await _answered(request, raw, body, streaming=QUERY_DIALECT.wants_stream(body))
+    return await answered(request, raw, body, streaming=QUERY_DIALECT.wants_stream(body))
 
 
 @router.post("/chat/run", openapi_extra=CHAT_RUN)
 async def chat_run(request: Request) -> Response:
     await admitted(request)
-    raw = await _raw(request)
-    return await _answered(request, raw, parse(raw), streaming=False)
+    raw = await raw_body(request)
+    return await answered(request, raw, parse(raw), streaming=False)
 
 
 @router.post("/chat/stream", openapi_extra=CHAT_STREAM)
 async def chat_stream(request: Request) -> Response:
     # The body names the dialect, so it is read before anything that can be refused.
-    raw = await _raw(request)
+    raw = await raw_body(request)
     wrong: InvalidInputError | None = None
     body: Json = None
     try:
@@ -52,7 +52,7 @@ async def chat_stream(request: Request) -> Response:
     await admitted(request)
     if wrong is not None:
         raise wrong
-    return await _answered(request, raw, body, streaming=True)
+    return await answered(request, raw, body, streaming=True)
 
 
 def dialect_of(body: Json) -> Dialect:
@@ -83,11 +83,12 @@ def _address(request: Request) -> str:
     return client_address(peer, request.headers.getlist("x-forwarded-for"), state_of(request).options.proxies)
 
 
-async def _raw(request: Request) -> bytes:
+async def raw_body(request: Request) -> bytes:
     return await read_body(request.scope, request.receive, seconds=state_of(request).options.body_seconds)
 
 
-async def _answered(request: Request, raw: bytes, body: Json, *, streaming: bool) -> Response:
+async def answered(request: Request, raw: bytes, body: Json, *, streaming: bool) -> Response:
+    """Ask the engine and let the exchange's dialect speak, in one reply or in events."""
     state, exchange = state_of(request), exchange_of(request)
     question = exchange.dialect.question(body, new_session_id=new_session_id(), request_id=exchange.request_id)
     standing = await state.windows.admit("session", question.session_id)

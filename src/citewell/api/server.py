@@ -43,6 +43,7 @@ def serve(app_factory: Callable[[], FastAPI], *, host: str = "127.0.0.1", port: 
         timeout_worker_healthcheck=60,  # a worker that loads models for the first time is busy, not dead
     )
     if workers > 1:
+        app_factory()  # a wrong setting stops the start here; in a worker it would be restarted for ever
         Multiprocess(config, sockets=[config.bind_socket()]).run()
     else:
         uvicorn.Server(config).run()

@@ -10,6 +10,7 @@ from citewell.api.headers import Keys
 from citewell.api.health import Health
 from citewell.api.idempotency import Replies
 from citewell.api.limits import Slots, Windows
+from citewell.api.mcp_door import McpDoor
 from citewell.api.metrics import Metrics
 from citewell.api.options import ApiOptions, ApiParts
 from citewell.api.streams import Running
@@ -27,6 +28,7 @@ class ApiState:
     health: Health
     metrics: Metrics
     book: BookPages
+    mcp: McpDoor
     warm: asyncio.Event
     """Set when the first question need not wait for anything to be loaded."""
 

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Self, TypeVar
 
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -22,8 +21,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from citewell.conversations.address import Address
 from citewell.errors import CitewellError, DatabaseError
-
-log = structlog.get_logger(__name__)
+from citewell.logs import log
 
 T = TypeVar("T")
 Work = Callable[[AsyncConnection], Awaitable[T]]
@@ -93,7 +91,7 @@ class Database:
             async with asyncio.timeout(self._bounds.close):
                 await self._engine.dispose()
         except self._foreign as error:  # TimeoutError is an OSError
-            log.warning("database_close_failed", database=str(self.address), error=type(error).__name__)
+            log("database", "close failed", level="warning", error=type(error).__name__, database=str(self.address))
 
     async def _call(self, attempt: Callable[[], Awaitable[T]]) -> T:
         try:
@@ -103,13 +101,13 @@ class Database:
                 except self._foreign as error:
                     if not _lost(error):
                         raise
-                    log.info("database_reconnects", database=str(self.address), error=type(error).__name__)
+                    log("database", "reconnects", error=type(error).__name__, database=str(self.address))
                     return await attempt()
         except TimeoutError as error:
-            log.warning("database_timed_out", database=str(self.address))
+            log("database", "timed out", level="warning", database=str(self.address))
             raise DatabaseError("The database did not answer in time. Try again in a moment.") from error
         except self._foreign as error:
-            log.warning("database_failed", database=str(self.address), error=_told(error))
+            log("database", "failed", level="warning", error=_told(error), database=str(self.address))
             raise _translated(error) from error
 
     async def _transaction(self, work: Work[T], *, writes: bool) -> T:

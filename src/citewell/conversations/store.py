@@ -14,7 +14,6 @@ from functools import cache, partial
 from typing import Any, Self
 
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.conversations import rows
@@ -26,9 +25,8 @@ from citewell.conversations.tables import conversations, deleted_sessions
 from citewell.conversations.turns import Entry, Turn, TurnPage, Vote
 from citewell.conversations.variants import enter_session, insert_into, now
 from citewell.errors import InvalidInputError, NotFoundError
+from citewell.logs import log
 from citewell.models import Answer, Message, Question
-
-log = structlog.get_logger(__name__)
 
 _TOMBSTONES_KEPT = timedelta(days=1)  # no question takes longer
 _BATCH = 500
@@ -90,7 +88,7 @@ class ConversationStore:
 
         if not await self._database.write(work):
             self.dropped_saves += 1
-            log.info("answer_after_deletion_dropped", session=shown_session(session_id), request_id=question.request_id)
+            log("database", "dropped an answer after its session was deleted", session=shown_session(session_id))
 
     async def session(self, session_id: str, *, limit: int = 50, before: str | None = None) -> TurnPage:
         """A page of the session, newest last: the newest turns, or those before the turn `before`.

@@ -4,26 +4,23 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import stamina
 
 from citewell.embedding import Embedder
 from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
-from citewell.models import Filters, Generation, Message, PageEntry, Passage, ScoredPassage, Vector
+from citewell.models import NO_FILTERS, Filters, Generation, Message, PageEntry, Passage, ScoredPassage, Vector
 from citewell.retrieval.context import Stretch, page_text, stretches
 from citewell.retrieval.duplicates import first_of_each
-from citewell.retrieval.followup import MEANING_WEIGHT, mixed, pull_of
+from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores
-from citewell.retrieval.scores import similarity
 
 CANDIDATES = 100
 """Taken from each ranking before fusion."""
 WEAKEST_SCORE = 0.3
 """Passages below are left out unless the request names its own threshold."""
 SECONDS = 5.0
-_NO_FILTERS: Filters = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class Retriever:
         *,
         top_k: int = 5,
         score_threshold: float | None = None,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         history: Sequence[Message] = (),
         retries: int = 3,
     ) -> Found:
@@ -80,20 +77,20 @@ class Retriever:
         return replace(ranked, passages=tuple(first_of_each(strong, limit=top_k)), total_found=len(strong))
 
     async def rank(
-        self, query: str, *, depth: int, filters: Filters = _NO_FILTERS, history: Sequence[Message] = ()
+        self, query: str, *, depth: int, filters: Filters = NO_FILTERS, history: Sequence[Message] = ()
     ) -> Found:
         """Every candidate in order, at least `depth` of each ranking: no threshold, no cut, one try."""
         generation = await self._index.current()
         check_embedder(generation, self._embedder)
-        pull = pull_of(history)
+        pull = pull_of(query, history)
         started = time.perf_counter()
         vector = await self._embedder.embed_query(query)
         if pull.meaning:
-            vector = mixed(vector, await self._embedder.embed_query(pull.meaning), MEANING_WEIGHT)
+            vector = mixed(vector, await self._embedder.embed_query(pull.meaning))
         embedded = time.perf_counter()
         limit = max(CANDIDATES, depth)
         hits = await self._index.candidates(query, vector, limit=limit, filters=filters, hints=pull.hints)
-        ranked = self._ranked(hits)
+        ranked = _ranked(hits)
         finished = time.perf_counter()
         return Found(
             passages=tuple(ranked),
@@ -103,13 +100,6 @@ class Retriever:
             search_ms=(finished - embedded) * 1000,
             query=query,
         )
-
-    def _ranked(self, hits: Sequence[Hit]) -> list[ScoredPassage]:
-        scored = [
-            ScoredPassage(hit.passage, similarity(hit.dense, self._embedder.name), hit.dense, hit.bm25, fused)
-            for hit, fused in zip(hits, fused_scores(hits), strict=True)
-        ]
-        return sorted(scored, key=lambda found: (-found.fused, found.passage.id))
 
     async def embed_query(self, query: str) -> Vector:
         return await self._embedder.embed_query(query)
@@ -132,6 +122,14 @@ class Retriever:
 
     async def pages(self) -> list[PageEntry]:
         return await self._index.pages()
+
+
+def _ranked(hits: Sequence[Hit]) -> list[ScoredPassage]:
+    scored = [
+        ScoredPassage(hit.passage, min(1.0, max(0.0, hit.dense)), hit.dense, hit.bm25, fused)
+        for hit, fused in zip(hits, fused_scores(hits), strict=True)
+    ]
+    return sorted(scored, key=lambda found: (-found.fused, found.passage.id))
 
 
 def check_embedder(generation: Generation, embedder: Embedder) -> None:

@@ -1,0 +1,29 @@
+"""The way to the MCP server, which is loaded and opened when the first request asks for it."""
+
+import asyncio
+
+from starlette.types import ASGIApp
+
+from citewell.api.options import ApiParts
+
+
+class McpDoor:
+    """Opens the MCP server at its first request, so that its library is not loaded for those who never ask."""
+
+    def __init__(self, parts: ApiParts) -> None:
+        self._parts = parts
+        self._wanted = asyncio.Event()
+        self._app: asyncio.Future[ASGIApp] = asyncio.get_running_loop().create_future()
+
+    async def keep(self) -> None:
+        """Runs as long as the server does."""
+        await self._wanted.wait()
+        from citewell.api.mcp_server import endpoint
+
+        async with endpoint(self._parts.engine, self._parts.book) as app:
+            self._app.set_result(app)
+            await asyncio.Event().wait()
+
+    async def opened(self) -> ASGIApp:
+        self._wanted.set()
+        return await asyncio.shield(self._app)

@@ -1,0 +1,83 @@
+"""What import-linter cannot say: each library has one owner, and one module reads the environment."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "citewell"
+
+OWNERS = {
+    "agents": ("agent/sdk.py",),
+    "openai": ("agent/sdk.py",),
+    "httpx2": ("agent/sdk.py",),
+    "mcp": ("api/mcp_server.py",),
+    "fastapi": ("api/",),
+    "starlette": ("api/",),
+    "uvicorn": ("api/server.py",),
+    "sse_starlette": ("api/streams.py",),
+    "limits": ("api/limits.py",),
+    "redis": ("api/limits.py",),
+    "prometheus_client": ("api/metrics.py",),
+    "sqlalchemy": ("conversations/",),
+    "alembic": ("conversations/",),
+    "asyncpg": ("conversations/",),
+    "qdrant_edge": ("index/",),
+    "qdrant_client": ("index/",),
+    "onnxruntime": ("embedding/builtin.py",),
+    "tokenizers": ("embedding/builtin.py",),
+    "httpx": ("embedding/hosted.py", "ingest/", "index/server_client.py"),
+    "selectolax": ("ingest/",),
+    "markdown_it": ("ingest/",),
+    "mdit_py_plugins": ("ingest/",),
+    "pypdf": ("ingest/pdf.py",),
+    "yaml": ("ingest/",),
+    "watchfiles": ("ingest/watch.py",),
+    "Stemmer": ("text.py",),
+    "structlog": ("logs.py",),
+    "pydantic_settings": ("config.py",),
+    "typer": ("cli/",),
+    "rich": ("cli/",),
+    "stamina": ("retrieval/", "index/", "embedding/hosted.py"),
+}
+
+
+def modules() -> list[tuple[str, ast.Module]]:
+    return [
+        (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text("utf-8")))
+        for path in sorted(SOURCE.rglob("*.py"))
+    ]
+
+
+def imported(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("library", OWNERS)
+def test_a_library_is_imported_by_its_owner_alone(library: str) -> None:
+    users = [name for name, tree in modules() if library in imported(tree)]
+    assert users, f"nobody imports {library} any more: take it out of here and of pyproject.toml"
+    assert [name for name in users if not name.startswith(OWNERS[library])] == []
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    readers = {
+        name
+        for name, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb")
+    }
+    # The SDK's switch is written, not read: it must be set before the SDK is imported.
+    assert readers <= {"agent/sdk.py"}
+
+
+def test_nothing_below_the_api_knows_http() -> None:
+    for name, tree in modules():
+        if not name.startswith(("api/", "cli/")):
+            assert not imported(tree) & {"fastapi", "starlette", "uvicorn", "sse_starlette"}, name
