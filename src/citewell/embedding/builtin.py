@@ -1,0 +1,139 @@
+"""The built-in embedder: gte-small in 8 bits, on onnxruntime. The only module that imports onnxruntime and tokenizers.
+
+Both are imported when first needed, so that naming an embedder costs nothing.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from citewell.embedding.rows import in_slices, unit_rows
+from citewell.errors import ConfigurationError, EmbeddingError
+from citewell.models import Vector
+
+if TYPE_CHECKING:
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+ASSETS: Final = Path(__file__).parent.parent / "assets" / "embedder"
+_POSITIONS: Final = 512
+_CLS, _SEP = 101, 102
+_SLICE: Final = 8
+"""Texts that a thread takes at a time: enough to make the hand-over cheap, few enough to stop soon."""
+
+
+class BuiltinTokenizer:
+    """Text into the numbers of word pieces. Loads when first used; safe to share between threads."""
+
+    def __init__(self, assets: Path = ASSETS) -> None:
+        self._assets = assets
+        self._loading = threading.Lock()
+        self._tokenizer: Tokenizer | None = None
+
+    def encode(self, text: str) -> list[int]:
+        # A lone surrogate is no text for the tokenizer.
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self._loaded().encode(clean, add_special_tokens=False).ids
+        return ids
+
+    def _loaded(self) -> "Tokenizer":
+        with self._loading:
+            if self._tokenizer is None:
+                from tokenizers import Tokenizer
+
+                self._tokenizer = Tokenizer.from_str(_verified(self._assets, "tokenizer.json").decode("utf-8"))
+            return self._tokenizer
+
+
+class BuiltinEmbedder:
+    """Runs each text by itself: a vector depends on its text alone, and nothing is spent on padding.
+
+    A run takes one core; passages are spread over `threads`. onnxruntime leaves the interpreter free meanwhile.
+    """
+
+    name: Final = "gte-small-int8"
+    dimensions: Final = 384
+    max_tokens: Final = 256
+
+    def __init__(self, assets: Path = ASSETS, *, threads: int | None = None) -> None:
+        self._assets = assets
+        self._threads = threads or os.cpu_count() or 1
+        self._tokenizer = BuiltinTokenizer(assets)
+        self._loading = threading.Lock()
+        self._session: onnxruntime.InferenceSession | None = None
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of the text itself, without the two that frame it."""
+        return len(self._tokenizer.encode(text))
+
+    async def embed_query(self, text: str) -> Vector:
+        row: Vector = (await self._embed_in_thread([text]))[0]
+        return row
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        return await in_slices(
+            texts, self._embed_in_thread, dimensions=self.dimensions, size=_SLICE, at_once=self._threads
+        )
+
+    async def ping(self) -> None:
+        """It is in process; a broken file shows when it is loaded."""
+
+    async def aclose(self) -> None:
+        self._session = None
+
+    async def _embed_in_thread(self, texts: Sequence[str]) -> Vector:
+        return await asyncio.to_thread(self._embed, texts)
+
+    def _embed(self, texts: Sequence[str]) -> Vector:
+        session = self._loaded()
+        rows = [_run(session, self._tokenizer.encode(text)) for text in texts]
+        return unit_rows(np.concatenate(rows), source=self.name)
+
+    def _loaded(self) -> "onnxruntime.InferenceSession":
+        with self._loading:
+            if self._session is None:
+                self._session = _open_session(_verified(self._assets, "model.onnx"))
+            return self._session
+
+
+def _verified(assets: Path, filename: str) -> bytes:
+    """The file's bytes, if they are those that the manifest names."""
+    try:
+        expected = json.loads((assets / "manifest.json").read_bytes())["files"][filename]["sha256"]
+        content = (assets / filename).read_bytes()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"The built-in embedding model is not complete ({filename}). Install citewell again."
+        ) from error
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise ConfigurationError(
+            f"The built-in embedding model's file {filename} is damaged (wrong checksum). Install citewell again."
+        )
+    return content
+
+
+def _open_session(model: bytes) -> "onnxruntime.InferenceSession":
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _run(session: "onnxruntime.InferenceSession", tokens: Sequence[int]) -> Vector:
+    ids = np.array([[_CLS, *tokens[: _POSITIONS - 2], _SEP]], dtype=np.int64)
+    try:
+        (row,) = session.run(None, {"input_ids": ids})
+    except RuntimeError as error:
+        raise EmbeddingError("The built-in embedding model could not run.") from error
+    made: Vector = row
+    return made
