@@ -126,7 +126,7 @@ def _assembled(
     for number, lines in enumerate(pages):
         due = list(outline.get(number, []))
         starts.append(length + (2 if parts else 0))
-        goes_on = bool(parts) and not due and not parts[-1].rstrip().endswith((".", "!", "?", ":"))
+        goes_on = bool(parts) and not parts[-1].rstrip().endswith((".", "!", "?", ":"))
         paragraphs = _paragraphs(lines, [heading for _, heading in due], width)
         unseen = [d for d in due if not any(_same(d[1], paragraph) for paragraph in paragraphs)]
         for paragraph in [*(heading for _, heading in unseen), *paragraphs]:

@@ -23,6 +23,8 @@ from citewell.models import Passage, Vector
 
 _PAGES_WAITING = 32
 _BATCHES_WAITING = 2
+_NAMED = 100
+"""Failed pages that the error of a failed run names in its notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,12 @@ async def ingest(
     Raises IngestRunningError while another run is at work, TooManyFailuresError, or IngestError when there is nothing
     to publish; readers then keep what they had.
     """
+    started_at = datetime.now(UTC)
     draft = await writer.begin(embedder=embedder.name, dimensions=embedder.dimensions)
     try:
         current = await writer.current_id()
         fingerprint = await source.fingerprint()
-        state = load_state(options.state_dir)
+        state = await asyncio.to_thread(load_state, options.state_dir)
         if state.generation != current or state.embedder != embedder.name:
             state = State()
         run = _Run(source, draft, embedder, options, progress, state)
@@ -68,9 +71,9 @@ async def ingest(
     except BaseException:
         await draft.discard()
         raise
-    save_state(options.state_dir, run.state(generation, fingerprint))
+    await asyncio.to_thread(save_state, options.state_dir, run.state(generation, fingerprint))
     run.tell("done")
-    return run.report(generation)
+    return run.report(generation, started_at)
 
 
 class _Run:
@@ -91,7 +94,6 @@ class _Run:
         self._embedder = embedder
         self._options = options
         self._progress = progress
-        self._started_at = datetime.now(UTC)
         self._failures: list[Failure] = []
         self._urls: set[str] = set()
         self._read = 0
@@ -236,10 +238,13 @@ class _Run:
         if self._lost > self._options.max_failure_share * attempted:
             failures = [f for f in self._failures if f.is_lost]
             first = failures[0]
-            raise TooManyFailuresError(
+            error = TooManyFailuresError(
                 f"{self._lost:,} of {attempted:,} pages failed, more than {self._options.max_failure_share:.0%}. "
                 f"Nothing was published. The first: {first.url}: {first.error_message}"
             )
+            for failure in failures[:_NAMED]:
+                error.add_note(f"{failure.url}: {failure.error_message}")
+            raise error
         if not self._written:
             raise IngestError(f"The pages of {self._name} have no text. Nothing was published.")
 
@@ -248,11 +253,11 @@ class _Run:
         total = max(self._source.discovered, done, 1)
         self._progress(Progress(done, total, self._written, self._embedded, phase))
 
-    def report(self, generation: str) -> IngestReport:
+    def report(self, generation: str, started_at: datetime) -> IngestReport:
         attempted = self._read + self._lost
         return IngestReport(
             run_id=str(uuid.uuid4()),
-            started_at=self._started_at,
+            started_at=started_at,
             completed_at=datetime.now(UTC),
             source_base_url=self._source.base_url,
             statistics=Statistics(

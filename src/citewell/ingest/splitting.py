@@ -100,6 +100,7 @@ def _is_within(text: str, limit: Limit) -> bool:
 
 
 def _passage(page: Page, section: _Measured, start: int, end: int, index: int, seen: dict[str, int]) -> Passage:
+    number = bisect_right(page.page_starts, start) or None if page.page_starts else None
     passage = Passage(
         id="",
         url=page.url,
@@ -109,11 +110,11 @@ def _passage(page: Page, section: _Measured, start: int, end: int, index: int, s
         char_start=start,
         char_end=end,
         heading_path=section.path,
-        anchor=section.anchor,
+        anchor=f"page={number}" if number else section.anchor,  # readers of PDF open a link at its page
         module=page.module,
         language=page.language,
         version=page.version,
-        page_number=bisect_right(page.page_starts, start) or None if page.page_starts else None,
+        page_number=number,
     )
     digest = hashlib.sha256(passage.embedded_text.encode("utf-8", "surrogatepass")).hexdigest()
     nth = seen[digest] = seen.get(digest, -1) + 1

@@ -1,0 +1,82 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citewell.ingest.html import MAX_DEPTH, UnreadableHtml, fragment_markdown, read_html
+from citewell.text import blocks
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<p>a <b>b</b>\n c</p><p>d</p>", "a b c\n\nd"),
+        ("<div>loose<p>para</p>tail</div>", "loose\n\npara\n\ntail"),
+        ("<p>x<br>y <code>a  b</code> <img alt='pic'></p>", "x\ny `a b` pic"),
+        ("<ul><li>a<ul><li>b</li></ul></li><li><p>c</p><p>d</p></li></ul>", "- a\n  - b\n- c\n\n  d"),
+        ("<ol start='4'><li>a</li><li>b<pre>code\n  in</pre></li></ol>", "4. a\n5. b\n\n```\ncode\n  in\n```"),
+        ("<pre><code class='language-py'>a &lt; b\n\n  c</code></pre>", "```py\na < b\n\n  c\n```"),
+        ("<pre><code>```inner```</code></pre>", "````\n```inner```\n````"),
+        ("<table><tr><td>a</td><td>b</td></tr></table>", "|  |  |\n| --- | --- |\n| a | b |"),
+        ("<dl><dt>term</dt><dd>meaning</dd></dl>", "term\n\nmeaning"),
+        ("<blockquote><p>said</p></blockquote>", "said"),
+        ("<p># no heading</p>", "\\# no heading"),
+        ("<p>keep<script>alert(1)</script><style>p{}</style></p>", "keep"),
+        ("<a href='x'><div><p>boxed</p></div></a>", "boxed"),
+        ("<p>unclosed <b>bold<p>next", "unclosed bold\n\nnext"),
+    ],
+)
+def test_html_becomes_clean_markdown(source: str, text: str) -> None:
+    assert fragment_markdown(source) == text
+
+
+def test_paragraphs_stay_apart() -> None:
+    """Text taken from HTML in one piece loses every paragraph: one passage a page."""
+    page = read_html("<main><h1>T</h1>" + "<p>One.</p>\n<p>Two.</p>" + "</main>")
+    assert page.text.text == "# T\n\nOne.\n\nTwo."
+
+
+def test_the_article_comes_without_what_surrounds_it() -> None:
+    source = (
+        "<body><header>Top</header><nav>Menu</nav><main><article><h2 id='a'>A<a class='headerlink' href='#a'>#</a></h2>"
+        "<p>Words.</p><button>Copy</button><footer>Edit</footer></article><aside>Contents</aside></main></body>"
+    )
+    page = read_html(source)
+    assert page.text.text == "## A\n\nWords."
+    assert [(h.text, h.anchor) for h in page.text.headings] == [("A", "a")]
+
+
+def test_a_page_without_a_heading_is_named_by_its_title() -> None:
+    assert read_html("<title>Pumps | The Book</title><p>x").title == "Pumps"
+
+
+def test_a_page_that_asks_not_to_be_indexed_says_so() -> None:
+    assert read_html("<meta name='robots' content='noindex, nofollow'><p>x").is_hidden
+
+
+def test_links_are_those_of_the_whole_page() -> None:
+    assert read_html("<nav><a href='/a'>A</a></nav><main><p><a href='b#c'>B</a> x</p></main>").links == ("/a", "b#c")
+
+
+def test_nesting_deeper_than_any_real_page_is_refused() -> None:
+    with pytest.raises(UnreadableHtml, match="nested"):
+        read_html("<div>" * 100_000)
+    assert read_html("<div>" * (MAX_DEPTH - 5) + "<p>deep").text.text == "deep"
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        "text |<p>|</p>|<ul>|<li>|</ul>|<table>|<tr>|<td>|</table>|<pre>|</pre>|<code>|</code>|<h2 id=a>|</h2>|<br>"
+        "|<div>|</div>|<a href=x>|</a>|<div class=admonition>|<p class=admonition-title>|<div role=tablist>"
+        "|<div role=tabpanel>|<!--|-->|<|&amp;|&#0;|<details>|<summary>|<dl>"
+        "|<dt>|<span class=katex>|<script>|<template>|\x00|文|\n".split("|")
+    ),
+    max_size=25,
+).map("".join)
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(PIECES)
+def test_any_html_is_read_and_its_headings_are_found_again(source: str) -> None:
+    page = read_html(source).text
+    starts = {block.start for block in blocks(page.text) if block.kind == "heading"}
+    assert {heading.start for heading in page.headings} <= starts
