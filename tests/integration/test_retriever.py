@@ -156,7 +156,7 @@ async def test_a_follow_up_finds_what_it_is_about(retriever: Retriever) -> None:
 
 
 async def test_a_page_is_put_together_from_its_passages(retriever: Retriever) -> None:
-    assert await retriever.page("https://book.example/balance") == "\n\n".join(PAGES["balance"])
+    assert await retriever.page("https://book.example/balance") == "\n\n".join(["## Basics", *PAGES["balance"]])
     assert await retriever.page("https://book.example/none") is None
     assert [page.url.rsplit("/", 1)[1] for page in await retriever.pages()] == list(PAGES)
 

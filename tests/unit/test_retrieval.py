@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,12 +11,12 @@ from hypothesis import strategies as st
 from citewell.errors import InvalidFilterError, InvalidInputError, InvalidQueryError
 from citewell.index import Hit
 from citewell.index.terms import Bm25Encoder, identifiers
-from citewell.models import Passage, ScoredPassage
+from citewell.models import Message, Passage, ScoredPassage
 from citewell.retrieval import RetrievalRequest
 from citewell.retrieval.context import join, stretches
 from citewell.retrieval.duplicates import first_of_each, same
+from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores
-from citewell.retrieval.scores import similarity
 
 
 def passage(number: int, text: str = "text", *, start: int | None = None, path: tuple[str, ...] = ("A",)) -> Passage:
@@ -61,16 +62,50 @@ def test_fused_scores_are_between_0_and_1_and_respect_both_rankings(pairs: list[
                 assert first >= second - 1e-9
 
 
-@given(scores, scores)
-def test_a_similarity_is_0_to_1_and_keeps_the_order_of_cosines(one: float, other: float) -> None:
-    first, second = similarity(one, "gte-small-int8"), similarity(other, "gte-small-int8")
-    assert 0 <= first <= 1
-    assert (one >= other) <= (first >= second)
+HISTORY = (
+    Message("user", "first question"),
+    Message("assistant", "first answer"),
+    Message("user", "second question"),
+    Message("assistant", "second answer"),
+)
 
 
-def test_the_similarity_of_an_unknown_embedder_is_its_cosine() -> None:
-    assert similarity(0.42, "somebody-elses") == pytest.approx(0.42)
-    assert similarity(-0.5, "somebody-elses") == 0.0
+def test_later_words_of_a_conversation_pull_more_than_earlier_ones() -> None:
+    weights_of = {hint.text: hint.weight for hint in pull_of("How fast is a robot?", HISTORY).hints}
+    assert set(weights_of) == {"first question", "second question", "second answer"}
+    assert weights_of["second question"] > weights_of["first question"] > 0
+    assert max(weights_of.values()) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "points_back"),
+    [
+        ("And how long does that take?", True),
+        ("How do I install it?", True),
+        ("What about Windows?", True),
+        ("Why?", True),
+        ("How do robots balance on two legs?", False),
+        ("nav2_bringup", False),
+    ],
+)
+def test_only_a_question_that_points_back_takes_on_the_meaning_of_the_last_message(
+    question: str, points_back: bool
+) -> None:
+    assert pull_of(question, HISTORY).meaning == ("second answer" if points_back else "")
+
+
+def test_a_question_without_history_is_pulled_by_nothing() -> None:
+    pull = pull_of("And that?", ())
+    assert pull.hints == ()
+    assert pull.meaning == ""
+
+
+def test_a_mixed_vector_has_length_one_and_stays_near_the_question() -> None:
+    question, before = np.array([1, 0], dtype=np.float32), np.array([0, 1], dtype=np.float32)
+    vector = mixed(question, before)
+    assert np.linalg.norm(vector) == pytest.approx(1)
+    assert vector @ question > 0.9
+    np.testing.assert_array_equal(mixed(question, np.array([-5, 0], dtype=np.float32)), question)
 
 
 LONG = "The controller reads the joint angles every 10 ms and sends torques to the motors. " * 3

@@ -251,6 +251,7 @@ class EdgeDraft:
         return generation
 
     def _finish(self) -> Generation:
+        need_space(self._folder, self._spare_bytes)
         if self._count >= _INDEX_FROM:
             for name in FILTERED_FIELDS:
                 self._shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Keyword))
