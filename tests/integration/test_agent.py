@@ -9,6 +9,7 @@ import pytest
 from citewell.agent import NOT_FOUND, BookAgent, HostedModel, Task
 from citewell.contracts import RetrievedContent
 from citewell.errors import DeadlineError, ModelError
+from citewell.logs import request_context
 from citewell.models import Filters, Message
 from tests.support.model_server import CallTool, Endless, ModelServer, Play, Raw, Refuse, Say, Stall
 
@@ -164,3 +165,10 @@ async def test_leaving_cancels_the_call_to_the_model() -> None:
         async with contextlib.aclosing(agent.run(a_task())) as deltas:
             assert await anext(deltas) == "A node"
         await asyncio.wait_for(server.left.wait(), 5)
+
+
+async def test_the_trace_of_the_request_goes_on_to_the_model() -> None:
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    with request_context("r-1", trace):
+        _, server = await said_by(Say("ok"))
+    assert trace in server.heads[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from citewell.agent import HostedModel
-from citewell.engine import NOT_IN_BOOK, EngineOptions
+from citewell.engine import NOT_IN_BOOK, NOTHING_FOUND, EngineOptions
 from citewell.errors import DeadlineError, ModelError
 from citewell.models import AnswerEvent, Completed, Failed, Message, PassagesFound, SearchStarted, TextReleased
 from tests.support.model_server import CallTool, ModelServer, Play, Raw, Refuse, Say, Stall
@@ -61,7 +61,8 @@ async def test_a_question_is_searched_answered_cited_and_saved_in_that_order(dat
 async def test_what_the_book_does_not_know_is_refused_without_sources(data: Path) -> None:
     async with toy_book(data) as book:
         answer = await book.engine.answer(a_question("What is the capital of France?"))
-        assert (answer.status, answer.text, answer.citations) == ("refused", NOT_IN_BOOK, ())
+        assert (answer.status, answer.citations) == ("refused", ())
+        assert answer.text in (NOT_IN_BOOK, NOTHING_FOUND)
         assert answer.confidence < 0.4
         assert answer.confidence_level == "insufficient"
 

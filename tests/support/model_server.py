@@ -59,6 +59,7 @@ class ModelServer:
 
     plays: Sequence[Play]
     requests: list[dict[str, Any]] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a client went away in the middle of a reply."""
     url: str = ""
@@ -80,6 +81,7 @@ class ModelServer:
         self._writers.add(writer)
         try:
             head = await reader.readuntil(b"\r\n\r\n")
+            self.heads.append(head.decode("latin-1"))
             length = next(
                 int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
             )

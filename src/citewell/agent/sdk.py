@@ -37,6 +37,7 @@ from openai.types.responses import (
 from citewell.agent import BUILT_IN, GENERATION_SECONDS, INSTRUCTIONS, NOT_FOUND, HostedModel, Search, Task
 from citewell.contracts import RetrievalFailure, RetrievedContent
 from citewell.errors import InvalidInputError, ModelError, RetrievalError
+from citewell.logs import traceparent
 from citewell.models import FILTER_FIELDS, filters_of
 
 MORE_SEARCHES = 3
@@ -50,7 +51,12 @@ async def run(task: Task, hosted: HostedModel | None) -> AsyncGenerator[str, Non
         instructions=INSTRUCTIONS,
         tools=[] if task.search is None else [_search_tool(task.search)],
         model=ExtractiveModel(task.draft) if hosted is None else _hosted_model(hosted),
-        model_settings=ModelSettings(temperature=0.0, max_tokens=1500, include_usage=False),
+        model_settings=ModelSettings(
+            temperature=0.0,
+            max_tokens=1500,
+            include_usage=False,
+            extra_headers={"traceparent": trace} if (trace := traceparent()) else None,
+        ),
     )
     running = Runner.run_streamed(
         agent,
