@@ -40,13 +40,17 @@ class Features:
     all_coverage: float = 0.0
     """The same for all passages together."""
     names_found: float = 0.0
-    """Share of the names and identifiers of the question that the best piece's passage holds; 1 without any."""
+    """How far the best piece's passage holds the name of the question that it holds least; 1 without any."""
     numbers_found: float = 0.0
-    """Share of the numbers of the question that the best piece holds; 1 without any."""
+    """Share of the numbers of the question that the best piece and its passage hold; 1 without any."""
     missing: float = 0.0
     """The weight of the weightiest word of the question that neither the best piece nor what announces it holds."""
     names_missing: float = 0.0
     """How many names of the question the best piece lacks, in threes."""
+    absent: float = 0.0
+    """The weight, squared, of the weightiest word of the question that no passage holds."""
+    names_absent: float = 0.0
+    """1 when a name of the question stands in no passage."""
     kind_found: float = 0.0
     """Whether the best piece holds what the question asks for: a number, a date, a name, a reason, steps."""
     turned: float = 0.0

@@ -19,7 +19,7 @@ from citewell.contracts import DeterminismRecord, RetrievedContent, retrieved_co
 from citewell.conversations import HISTORY_TOKENS, last_turns
 from citewell.errors import CitewellError, DeadlineError, ModelError
 from citewell.evidence import Evidence
-from citewell.extractive import Numbered, Reading, compose, read, topic
+from citewell.extractive import Numbered, Reading, compose, read, topic, unfinished
 from citewell.grounding import CitationGate, Conflict, SupportJudge, contradictions
 from citewell.models import (
     Answer,
@@ -79,13 +79,12 @@ class _Run:
         return numbered
 
     def read(self) -> Reading:
-        return read(
-            self.question.text,
-            [
-                Numbered(n, s.passage.text, s.passage.page_title, s.passage.heading_path, s.score, s.bm25)
-                for n, s in self.evidence.numbered()
-            ],
-        )
+        passages = [
+            Numbered(n, s.passage.text, s.passage.page_title, s.passage.heading_path, s.score, s.bm25)
+            for n, s in self.evidence.in_reading_order()
+        ]
+        earlier = next((m.content for m in reversed(self.history) if m.role == "user"), "")
+        return read(self.question.text, passages, earlier=earlier)
 
 
 class Engine:
@@ -194,7 +193,8 @@ class Engine:
             yield PassagesFound(question.text, found.passages)
             reading = run.read()
             run.probability = self._confidence.probability(reading.features, confined=False)
-            run.conflict = contradictions(question.text, [s.passage.text for s in run.evidence.shown])
+            reading = await self._whole_steps(run, reading)
+            run.conflict = contradictions(question.text, [p.text for p in reading.passages])
         run.input_hash = self._input_hash(run)
         if not run.evidence.shown or run.probability < REFUSAL_LINE:
             yield Completed(self._refused(run))
@@ -248,6 +248,18 @@ class Engine:
         except TimeoutError as error:
             raise DeadlineError(f"The search took longer than {self._options.retrieval_seconds:g} s.") from error
 
+    async def _whole_steps(self, run: _Run, reading: Reading) -> Reading:
+        """Show the neighbours of passages that hold only a part of the steps that answer, and read again."""
+        for _ in range(2):
+            cut = [run.evidence.shown[number - 1] for number in unfinished(reading)]
+            known = len(run.evidence.shown)
+            if cut and run.probability >= REFUSAL_LINE:
+                run.show(await self._retriever.neighbours(cut))
+            if len(run.evidence.shown) == known:
+                break
+            reading = run.read()
+        return reading
+
     async def _generate(self, run: _Run, reading: Reading) -> AsyncGenerator[AnswerEvent, None]:
         """The model's text, checked sentence by sentence."""
 
@@ -271,7 +283,7 @@ class Engine:
             search=None if run.confined else search,
             draft=lambda: compose(reading, conflict=run.conflict),
         )
-        if run.conflict and not self._agent.built_in and (notice := run.gate.feed(_notice(run.conflict) + "\n\n")):
+        if run.conflict and not self._agent.built_in and (notice := run.gate.feed(_notice(run.conflict, reading))):
             yield TextReleased(notice)
         said = ""
         held = True
@@ -376,8 +388,7 @@ def _may_be_not_found(said: str) -> bool:
     return NOT_FOUND.startswith(plain)
 
 
-def _notice(conflict: Conflict) -> str:
-    return (
-        f"The sources disagree.\n\n{conflict.first_sentence} [{conflict.first}]\n\n"
-        f"{conflict.second_sentence} [{conflict.second}]"
-    )
+def _notice(conflict: Conflict, reading: Reading) -> str:
+    """What is said before a hosted model's answer. A conflict counts the passages in the order they were read."""
+    first, second = reading.passages[conflict.first].number, reading.passages[conflict.second].number
+    return f"The sources disagree.\n\n{conflict.first_sentence} [{first}]\n\n{conflict.second_sentence} [{second}]\n\n"

@@ -41,6 +41,13 @@ class Evidence:
     def numbered(self) -> list[tuple[int, ScoredPassage]]:
         return list(enumerate(self.shown, 1))
 
+    def in_reading_order(self) -> list[tuple[int, ScoredPassage]]:
+        """Sections in the order they were found, the passages of a section as they stand in the book."""
+        sections: dict[tuple[str, tuple[str, ...]], list[tuple[int, ScoredPassage]]] = {}
+        for number, item in self.numbered():
+            sections.setdefault((item.passage.url, item.passage.heading_path), []).append((number, item))
+        return [found for section in sections.values() for found in sorted(section, key=_place)]
+
     def citations(self, cited: Mapping[int, Ranges]) -> tuple[Citation, ...]:
         """The passages that the answer rests on, best first. A selection is cited once for each quoted place."""
         found: list[Citation] = []
@@ -57,6 +64,10 @@ class Evidence:
                 end = max((r[1] for r in ranges), default=len(text))
                 found.append(Citation(number, item.passage, item.score, text[start:end]))
         return tuple(sorted(found, key=lambda c: (-c.score, c.number, c.span.char_start if c.span else 0)))
+
+
+def _place(found: tuple[int, ScoredPassage]) -> int:
+    return found[1].passage.chunk_index
 
 
 def _span(text: str, start: int, end: int) -> Span:

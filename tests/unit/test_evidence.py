@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,3 +56,11 @@ def test_the_tool_result_is_ts_schema_with_numbers() -> None:
         "chunk_index": 0,
     }
     assert (result["empty_retrieval"], result["conflicting_info"]) == (False, False)
+
+
+def test_passages_of_a_section_are_read_as_they_stand_in_the_book() -> None:
+    evidence = Evidence()
+    later, earlier, other = (replace(found(name).passage, chunk_index=n) for name, n in (("s", 5), ("s", 4), ("o", 1)))
+    later, earlier = replace(later, id="later"), replace(earlier, id="earlier")
+    evidence.add([replace(found("s"), passage=p) for p in (later, other, earlier)])
+    assert [(n, item.passage.chunk_index) for n, item in evidence.in_reading_order()] == [(3, 4), (1, 5), (2, 1)]

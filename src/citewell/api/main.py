@@ -11,6 +11,7 @@ from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts, Probe
 from citewell.config import Settings
 from citewell.errors import DatabaseError
+from citewell.extractive import read
 from citewell.logs import configure, log
 from citewell.models import ServiceStatus
 from citewell.wiring import Parts, migrate_conversations, open_parts
@@ -41,8 +42,9 @@ async def _opened(settings: Settings) -> AsyncIterator[ApiParts]:
 
 
 def _warm_up(parts: Parts) -> None:
-    """What the first question would else wait for: the SDK and the embedding model."""
+    """What the first question would else wait for: the SDK, the lexicon and the embedding model."""
     parts.agent.warm_up()
+    read("What is it?", [])
     asyncio.run(parts.embedder.embed_query("warm up"))
 
 

@@ -14,7 +14,7 @@ _FURTHER = 0.85
 """Share of the best score that a further sentence must reach, among several passages."""
 _NEAR = 0.65
 """The same within the passage of the best one."""
-_FURTHER_IN_ONE = 0.1
+_FURTHER_IN_ONE = 0.05
 """The same where one passage is all there is: a selection is short, and its second sentence seldom far off."""
 
 
@@ -92,7 +92,7 @@ class Chooser:
 
     def _introduces(self, lead: int, row: int) -> bool:
         """Whether the sentence before a table is worth quoting with the row."""
-        return lead >= 0 and self._pieces[lead].kind == "sentence" and self._score[lead] >= 0.4 * self._score[row]
+        return lead >= 0 and self._pieces[lead].kind == "sentence" and self._score[lead] >= 0.7 * self._score[row]
 
     def _sentence(self, index: int) -> list[int]:
         chosen = [index]
@@ -182,7 +182,7 @@ class Chooser:
         chosen = self._whole(best)
         most = min(self._limit, 2)
         for index in self._ranked[1:6]:
-            near = self._pieces[index].passage == self._pieces[best].passage
+            near = self._pieces[index].passage == self._pieces[best].passage and self._pieces[best].kind != "row"
             if self._prose(chosen) >= most or self._score[index] < (_NEAR if near else _FURTHER) * self._score[best]:
                 break
             if index not in chosen and self._may_follow(index, chosen):
@@ -224,10 +224,15 @@ class Chooser:
         """Whether a piece can be shown beside the chosen ones without its own surroundings."""
         piece = self._pieces[index]
         if piece.kind == "row":
-            return self._beside(index, chosen[0]) or self._leads[index] in chosen
+            return (self._beside(index, chosen[0]) or self._leads[index] in chosen) and self._stands_out(index)
         if piece.kind != "sentence" or piece.text.endswith(":") or self._is_open(index):
             return False
         return not dangling(piece.text) or (index - 1 in chosen and self._beside(index - 1, index))
+
+    def _stands_out(self, row: int) -> bool:
+        """Whether no other row of the table meets the question about as well: else the words do not tell which."""
+        rivals = [i for i in self._near(row) if i != row and self._beside(i, row)]
+        return all(self._score[i] < 0.9 * self._score[row] for i in rivals)
 
     def _explanation(self) -> list[int]:
         """The best sentence with the fittest around it in its paragraph; then rows and others that come close."""
@@ -355,13 +360,17 @@ class Chooser:
         section = self._section(run.members[0])
         same = [r for r in runs if self._section(r.members[0]) == section and r.passage != run.passage]
         chain = [run]
-        while chain[0].first > 1 and (before := next((r for r in same if r.last == chain[0].first - 1), None)):
+        while before := next((r for r in same if _leads_to(r, chain[0])), None):
             chain.insert(0, before)
-        while after := next((r for r in same if r.first == chain[-1].last + 1), None):
+        while after := next((r for r in same if _leads_to(chain[-1], r)), None):
             chain.append(after)
         members: list[int] = []
         for nth, part in enumerate(chain):
-            if nth and chain[nth - 1].to_end:
+            # Passages may overlap by a step: it is taken from the later one, which has its code too.
+            doubled = [i for i in members if _number(self._pieces[i]) == part.first]
+            if doubled:
+                members = members[: members.index(doubled[0])]
+            elif nth and chain[nth - 1].to_end:
                 members += self._opening_code(part)
             members += part.members
         return self._cut(members)
@@ -385,7 +394,9 @@ class Chooser:
         """No numbered steps: the best sentences, with the code block that follows the best one."""
         best = max(self._ranked[:5], key=lambda i: self._worth([i]))
         self._ranked = [best, *(i for i in self._ranked if i != best)]
-        chosen = self._whole(best) if self._pieces[best].kind in ("code", "item") else self._explanation()
+        if self._pieces[best].kind == "code":
+            return [*self._announcement(best), best]
+        chosen = self._whole(best) if self._pieces[best].kind == "item" else self._explanation()
         if self._pieces[best].kind == "sentence":
             at = best + 1
             while at < len(self._pieces) and self._beside(at, best):
@@ -393,6 +404,11 @@ class Chooser:
             if at < len(self._pieces) and self._pieces[at].kind == "code" and self._leads[at] >= best:
                 chosen += [i for i in range(best + 1, at + 1) if i not in chosen]
         return self._ordered(chosen)
+
+
+def _leads_to(run: _Run, other: _Run) -> bool:
+    """Whether `other` goes on where `run` ends, perhaps with the last step said again."""
+    return run.first < other.first and run.last in (other.first - 1, other.first) and run.last < other.last
 
 
 def _number(piece: Piece) -> int:

@@ -11,7 +11,7 @@ from citewell.extractive.reading import Reading
 
 
 class Disagreement(Protocol):
-    """Two sentences of two passages that cannot both be true. The numbers are those of the markers."""
+    """Two sentences that cannot both be true. `first` and `second` are places among the reading's passages, from 0."""
 
     @property
     def first(self) -> int: ...
@@ -26,13 +26,14 @@ class Disagreement(Protocol):
 def compose(reading: Reading, conflict: Disagreement | None = None, *, limit: int = 4) -> str:
     """The answer; empty when nothing in the passages meets the question. At most `limit` sentences of prose."""
     if conflict is not None:
-        return _disagreement(conflict)
+        return _disagreement(reading, conflict)
     return _render(reading, Chooser(reading, limit).choose())
 
 
-def _disagreement(conflict: Disagreement) -> str:
+def _disagreement(reading: Reading, conflict: Disagreement) -> str:
     one, other = (" ".join(s.split()) for s in (conflict.first_sentence, conflict.second_sentence))
-    return f"The sources disagree.\n\n- {one} [{conflict.first}]\n- {other} [{conflict.second}]"
+    first, second = (reading.passages[place].number for place in (conflict.first, conflict.second))
+    return f"The sources disagree.\n\n- {one} [{first}]\n- {other} [{second}]"
 
 
 def _render(reading: Reading, chosen: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from citewell.extractive.inquiry import Kind
-from citewell.extractive.matching import Words
+from citewell.extractive.matching import Words, without_targets
 from citewell.extractive.pieces import Piece
 from citewell.text import STOPWORDS, stem, words
 
@@ -98,7 +98,7 @@ def defines(piece: Piece, subject: Sequence[str]) -> float:
     """How much a sentence looks like the definition of `subject`: its head names it and little else."""
     if piece.kind not in ("sentence", "item") or not subject:
         return 0.0
-    match = _DEFINES.match(piece.text)
+    match = _DEFINES.match(without_targets(piece.text))
     if not match:
         return 0.0
     known = set(subject)

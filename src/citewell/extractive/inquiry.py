@@ -1,7 +1,7 @@
 """What a question asks for: its kind, the words that must be met, its names and numbers, its two sides."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from citewell.extractive.lexicon import weight
@@ -164,11 +164,24 @@ _PLURAL = re.compile(
 )
 
 
-def inquire(question: str) -> Inquiry:
-    """Take a question apart."""
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|that|this|those|these|they|them|their|one|ones|same|such|former|latter|above|both|another|others?|else)\b"
+    r"|^\W*(?:and|but|so|or|then|also|(?:what|how) about|what if)\b",
+    re.IGNORECASE,
+)
+_EARLIER = 0.5
+"""What a word of the question before counts in one that points back to it."""
+
+
+def inquire(question: str, earlier: str = "") -> Inquiry:
+    """Take a question apart. `earlier` is the reader's question before it: its words count a little, if it is meant."""
     text = " ".join(question.split())
     kind = _kind(text)
     terms = _terms(text)
+    if earlier and (not terms or _POINTS_BACK.search(text)):
+        known = {term.stem for term in terms}
+        before = (term for term in _terms(" ".join(earlier.split())) if term.stem not in known)
+        terms += tuple(replace(term, weight=_EARLIER * term.weight) for term in before)
     explains = kind == "definition" or (kind == "fact" and bool(_EXPLAINS.match(text)))
     subject = tuple(t.stem for t in terms) if explains else ()
     return Inquiry(
@@ -199,6 +212,8 @@ def _terms(text: str) -> tuple[Term, ...]:
             continue
         stemmed = stem(token)
         number = bool(_NUMBER.match(token))
+        if number and i > 0 and len(token) == 1 and tokens[i - 1][:1].isupper():
+            continue  # "ROS 2", "Article 5": a part of the name
         identifier = not token.replace("'", "").replace("’", "").replace("-", "").isalpha() and not number
         capital = token[0].isupper() and (i > 0 or token[1:].lower() != token[1:])
         term = Term(stemmed, 1.0 if identifier else weight(stemmed), capital or identifier, number)

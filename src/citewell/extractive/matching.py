@@ -42,10 +42,18 @@ def forms_of(token: str) -> tuple[str, ...]:
     return tuple(forms)
 
 
+_TARGET = re.compile(r"\]\([^)\s]*\)")
+
+
+def without_targets(text: str) -> str:
+    """Markdown without where its links lead: addresses are no words."""
+    return _TARGET.sub("]", text) if "](" in text else text
+
+
 def words_of(text: str) -> Words:
     order: list[str] = []
     places: dict[str, list[int]] = {}
-    for at, token in enumerate(words(text)):
+    for at, token in enumerate(words(without_targets(text))):
         forms = forms_of(token)
         order.append(forms[0])
         for form in forms:

@@ -112,23 +112,29 @@ def _prose(index: int, text: str, block: Block, number: int, section: str) -> li
     if block.kind == "list_item" and (match := _SIGN.match(raw)):
         sign, level = match.group(1), block.level
         start, raw = start + match.end(), raw[match.end() :]
-    if note := _FENCED_NOTE.match(raw):
-        start, raw = start + note.end(), raw[note.end() :]
-    raw = _FENCED_NOTE.sub(lambda m: " " * len(m.group()), raw)
     kind: PieceKind = "item" if block.kind == "list_item" else "sentence"
     if raw.lstrip().startswith("$$"):
         return [Piece(index, "formula", raw.strip(), start, block.end, number, 0, section=section)]
-    if kind == "sentence" and _is_label(raw, text, block):
+    if kind == "sentence" and _is_label(_FENCED_NOTE.sub("", raw), text, block):
         return [Piece(index, "heading", _flat(raw).strip("*_: "), start, block.end, number, 0, 6)]
     found: list[Piece] = []
-    for place, sentence in enumerate(_lines_or_sentences(raw, start)):
-        flat = _flat(sentence[0])
-        if flat:
+    for text_of, first, last in _between_notes(raw, start):
+        flat = _flat(text_of)
+        if flat and "```" not in flat:  # a fence inside a line would open a code block in the answer
+            place = len(found)
             sign_here = sign if place == 0 else ""
-            found.append(
-                Piece(index, kind, flat, sentence[1], sentence[2], number, place, level, sign_here, "", section)
-            )
+            found.append(Piece(index, kind, flat, first, last, number, place, level, sign_here, "", section))
     return found
+
+
+def _between_notes(raw: str, start: int) -> list[tuple[str, int, int]]:
+    """The sentences between the lines that open and close a note (`:::tip`)."""
+    found: list[tuple[str, int, int]] = []
+    at = 0
+    for note in _FENCED_NOTE.finditer(raw):
+        found += _lines_or_sentences(raw[at : note.start()], start + at)
+        at = note.end()
+    return found + _lines_or_sentences(raw[at:], start + at)
 
 
 def _lines_or_sentences(raw: str, start: int) -> list[tuple[str, int, int]]:
@@ -153,7 +159,8 @@ def _is_label(raw: str, text: str, block: Block) -> bool:
         return True
     if _LABEL.match(flat):
         return True
-    whole = block.start == 0 and not text[block.end :].strip()
+    rest = text[block.end :].strip()
+    whole = (block.start == 0 and not rest) or rest.startswith("$$")
     return not whole and "\n" not in flat and len(flat) <= 80 and len(flat.split()) <= 10 and not _ENDS.search(flat)
 
 

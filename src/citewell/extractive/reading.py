@@ -31,6 +31,8 @@ _WEIGHTS: dict[str, float] = {
     "defines": 3.0,
     "trigrams": 1.346,
 }
+_NO_OTHER = 0.3
+"""What the other passages' cosine is taken for when no other was found: about where searching stops."""
 _PASSAGE = 1.5
 """How much a passage's cosine, against the best one's, moves its pieces."""
 
@@ -61,9 +63,9 @@ class Reading:
         return sorted((s for s in self.scored if s.score > 0), key=lambda s: -s.score)
 
 
-def read(question: str, passages: Sequence[Numbered]) -> Reading:
-    """Score every piece of the passages for the question."""
-    inquiry = inquire(question)
+def read(question: str, passages: Sequence[Numbered], *, earlier: str = "") -> Reading:
+    """Score every piece of the passages for the question; `earlier` is the reader's question before it, if any."""
+    inquiry = inquire(question, earlier)
     pieces = cut(passages)
     around = Surroundings(inquiry, passages, pieces)
     best_cosine = max((p.score for p in passages), default=0.0)
@@ -123,7 +125,7 @@ def _features(
     named = dict(zip(SIGNALS, best.row.values, strict=True))
     return Features(
         top_score=scores[0],
-        score_gap=scores[0] - sum(others) / len(others) if others else 0.0,
+        score_gap=max(0.0, scores[0] - (sum(others) / len(others) if others else _NO_OTHER)),
         top_bm25=max(p.bm25 for p in passages) / (10.0 * inquiry.total_weight),
         agreeing=sum(share_of(row, weights) >= 0.7 for row in held) / len(passages),
         best=best.score,
@@ -131,10 +133,12 @@ def _features(
         piece_coverage=named["coverage"],
         passage_coverage=share_of(home, weights),
         all_coverage=share_of(anywhere, weights),
-        names_found=sum(home[i] for i in names) / len(names) if names else 1.0,
-        numbers_found=sum(best.row.held[i] for i in numbers) / len(numbers) if numbers else 1.0,
+        names_found=min((home[i] for i in names), default=1.0),
+        numbers_found=sum(best.row.held[i] + home[i] for i in numbers) / (2 * len(numbers)) if numbers else 1.0,
         missing=max((t.weight for t, near in zip(terms, best.row.near, strict=True) if near < 0.5), default=0.0),
         names_missing=sum(best.row.held[i] < 0.9 for i in names) / 3,
+        absent=max((t.weight**2 for t, share in zip(terms, anywhere, strict=True) if share < 0.6), default=0.0),
+        names_absent=float(any(anywhere[i] < 0.9 for i in names)),
         kind_found=named["wanted"],
         turned=around.turned(place),
         negated=float(inquiry.negated),

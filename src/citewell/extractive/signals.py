@@ -10,7 +10,7 @@ from operator import mul
 from citewell.extractive.forms import NEGATION, closer, defines, wanted
 from citewell.extractive.inquiry import Inquiry
 from citewell.extractive.lexicon import Vocabulary, opposites
-from citewell.extractive.matching import Lookup, Match, Words, forms_of, words_of
+from citewell.extractive.matching import Lookup, Match, Words, forms_of, without_targets, words_of
 from citewell.extractive.pieces import Numbered, Piece
 from citewell.text import STOPWORDS, words
 
@@ -100,9 +100,15 @@ class Surroundings:
     def held_by(self, passage: int) -> list[float]:
         """How far a passage with its headings holds each term."""
         held = list(self.titles[passage])
+        # A name that stands in code only, such as the host of an address, is not what the passage speaks of.
+        plain_names = [t.name and t.stem.isalpha() for t in self.inquiry.terms]
         for piece, found in zip(self.pieces, self.matches, strict=True):
             if piece.passage == passage:
-                held = [max(h, share) for h, (share, _) in zip(held, found, strict=True)]
+                code = piece.kind == "code"
+                held = [
+                    h if code and named else max(h, share)
+                    for h, (share, _), named in zip(held, found, plain_names, strict=True)
+                ]
         return held
 
     def row(self, index: int) -> Row:
@@ -152,7 +158,7 @@ class Surroundings:
 
     def _beside_terms(self, index: int) -> float:
         """How close a new number (asked for a count or time) or name (asked for anything else) stands to a term."""
-        tokens = words(self.pieces[index].text)
+        tokens = words(without_targets(self.pieces[index].text))
         numeric = self.inquiry.kind in ("count", "time")
         new = [
             at

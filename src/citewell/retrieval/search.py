@@ -116,6 +116,16 @@ class Retriever:
 
         return stretches(found, neighbours, self._embedder.count_tokens, token_budget=token_budget)
 
+    async def neighbours(self, found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
+        """The passages before and after each found one in its section, with the found one's scores."""
+        beside: dict[str, ScoredPassage] = {}
+        for scored in found:
+            here = scored.passage
+            for near in await self._index.passages_of(here.url):
+                if near.heading_path == here.heading_path and abs(near.chunk_index - here.chunk_index) == 1:
+                    beside.setdefault(near.id, replace(scored, passage=near))
+        return list(beside.values())
+
     async def page(self, url: str) -> str | None:
         """The page as Markdown, put together again from its passages."""
         return page_text(await self._index.passages_of(url)) or None
