@@ -75,7 +75,8 @@ class _Run:
     def show(self, found: Sequence[ScoredPassage]) -> list[tuple[int, ScoredPassage]]:
         numbered = self.evidence.add(found)
         for number, item in numbered:
-            self.gate.show(number, item.passage.text)
+            heading = " > ".join((item.passage.page_title, *item.passage.heading_path))
+            self.gate.show(number, item.passage.text, heading)
         return numbered
 
     def read(self) -> Reading:

@@ -37,6 +37,8 @@ class HostedModel:
     name: str
     base_url: str
     api_key: str
+    seconds: float = GENERATION_SECONDS
+    """For one call; the client's own default would be ten minutes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from openai.types.responses import (
     ResponseTextDeltaEvent,
 )
 
-from citewell.agent import BUILT_IN, GENERATION_SECONDS, INSTRUCTIONS, NOT_FOUND, HostedModel, Search, Task
+from citewell.agent import BUILT_IN, INSTRUCTIONS, NOT_FOUND, HostedModel, Search, Task
 from citewell.contracts import RetrievalFailure, RetrievedContent
 from citewell.errors import InvalidInputError, ModelError, RetrievalError
 from citewell.logs import traceparent
@@ -178,7 +178,7 @@ async def ping(hosted: HostedModel) -> None:
 @lru_cache(maxsize=4)
 def _client(hosted: HostedModel) -> AsyncOpenAI:
     """One client, with its connections, for all runs of the process."""
-    return AsyncOpenAI(api_key=hosted.api_key, base_url=hosted.base_url, max_retries=0, timeout=GENERATION_SECONDS)
+    return AsyncOpenAI(api_key=hosted.api_key, base_url=hosted.base_url, max_retries=0, timeout=hosted.seconds)
 
 
 def _hosted_model(hosted: HostedModel) -> Model:

@@ -1,6 +1,8 @@
 """How the words of a claim are found in a passage, and the features that the judge weighs."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -18,10 +20,16 @@ class Alignment:
     likeness: FloatArray
     """Claim words by evidence words, 0–1: 1 is the same word, .9 one that says as much."""
     by_sentence: FloatArray
-    """Claim words by sentences, the best likeness."""
+    """Claim words, then claim amounts, by sentences: the best likeness."""
     window: tuple[int, ...]
     """The sentences that together cover the claim best, the best one first."""
     weights: FloatArray
+    """Of words and amounts, together 1."""
+    plain_weights: FloatArray
+
+
+_LONG: Final = 6
+"""Letters from which words with the same first four fifths are forms of one: atherosclerosis, atherosclerotic."""
 
 
 def align(claim: Reading, evidence: Evidence) -> Alignment | None:
@@ -41,10 +49,18 @@ def align(claim: Reading, evidence: Evidence) -> Alignment | None:
             flags[said_by] = False
         if same := evidence.places.get(word.stem):
             likeness[i, list(same)] = 1
+        elif len(word.stem) >= _LONG and word.stem.isalpha():
+            root = word.stem[: -(-len(word.stem) * 4 // 5)]
+            akin = [place for other, places in evidence.places.items() if other.startswith(root) for place in places]
+            likeness[i, akin] = 0.9
     by_sentence = np.maximum.reduceat(likeness, evidence.starts, axis=1)
-    weights = np.array([w.weight for w in claim.content], dtype=np.float32)
-    weights /= weights.sum()
-    return Alignment(claim, evidence, likeness, by_sentence, _window(by_sentence, weights), weights)
+    amounts = [q for q in claim.amounts if not q.weak]
+    if amounts:
+        found = [[any(q.stated_by(o) for o in r.amounts) for r in evidence.readings] for q in amounts]
+        by_sentence = np.vstack([by_sentence, np.array(found, dtype=np.float32)])
+    plain = np.array([w.weight for w in claim.content] + [1.0] * len(amounts), dtype=np.float32)
+    weights = plain / plain.sum()
+    return Alignment(claim, evidence, likeness, by_sentence, _window(by_sentence, weights), weights, plain)
 
 
 def _window(by_sentence: FloatArray, weights: FloatArray, most: int = 3, least_gain: float = 0.04) -> tuple[int, ...]:
@@ -65,6 +81,9 @@ def has_name(word: Word, evidence: Evidence) -> bool:
         return True
     bare = squeeze(word.text.removesuffix("'s"))
     if bare in evidence.squeezed:
+        return True
+    pieces = [squeeze(p) for p in re.split(r"[-/]", word.text)]
+    if len(pieces) > 1 and all(len(p) > 2 and p in evidence.squeezed for p in pieces):
         return True
     # "scapular" and "scapula", "VSMCs" and "VSMC".
     return len(bare) > 3 and any(

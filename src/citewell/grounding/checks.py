@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from citewell.grounding.claims import read
 from citewell.grounding.code import CodeLines
+from citewell.grounding.evidence import prepared
 from citewell.grounding.frames import claims_nothing, frames
 from citewell.grounding.markers import (
     balanced,
@@ -24,7 +25,7 @@ from citewell.grounding.tables import table_rows
 
 _BOX: Final = re.compile(r"^\[[ xX]\]\s+")
 _INDEXED: Final = re.compile(r"\b[A-Za-z_][\w.]*\[(\d{1,4})\]")
-_LABEL: Final = re.compile(r"(\*\*|__)[^*_]+\1:?")
+_LABEL: Final = re.compile(r"(\*\*|__)(?:[^\s*_]+ ?){1,8}(?<![.!?])\1:?")
 _YES_NO: Final = re.compile(r"^(?:yes|no)\s*[,:;—–-]\s*", re.IGNORECASE)
 _WORDS_FOR_A_CLAIM: Final = 2
 
@@ -60,6 +61,7 @@ class Checker:
         self._context[number] = f"{heading}\n\n" if heading else ""
         self._collapsed += "\n" + _collapsed(f"{heading} {text}")
         self._code.add(number, text)
+        prepared(self._context[number] + text)  # while the model is still thinking
 
     @property
     def cited(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
@@ -130,7 +132,7 @@ class Checker:
             return Verdict("drop", joined, reason="said before")
         cited = tuple(n for c in tidied for n in cited_in(c))
         found = self._row_in_tables(head, clean, cited)
-        if not found.numbers:
+        if not found.numbers and found.support.best is None:
             pairs = [f"{h} {c}".strip() for h, c in zip(head[1:], clean[1:], strict=False) if c]
             found = self._supported(", ".join([clean[0], *pairs]), cited, "")
         if not found.numbers:
@@ -182,13 +184,13 @@ class Checker:
         verdicts = {n: self._judged(clean, n, lead) for n in own}
         if good := {n: v for n, v in verdicts.items() if v.supported}:
             best = max(good.values(), key=lambda v: v.score)
-            return _Found(best, {n: self._quote(n, v) for n, v in good.items()})
+            return _Found(best, {n: self._quote(n, v, clean) for n, v in good.items()})
         if len(own) > 1 and (together := self._together(clean, own)):
             return together
         others = {n: self._judged(clean, n, lead) for n in self._shown if n not in verdicts}
         if good := {n: v for n, v in others.items() if v.supported}:
             number = max(good, key=lambda n: good[n].score)
-            return _Found(good[number], {number: self._quote(number, good[number])})
+            return _Found(good[number], {number: self._quote(number, good[number], clean)})
         worst = max([*verdicts.values(), *others.values()], key=lambda v: v.score, default=None)
         return _Found(worst or Support(0.0, False, reason="no passage was shown"), {})
 
@@ -199,11 +201,14 @@ class Checker:
         verdict = self._judge.judge(sentence, passage)
         if verdict.supported and verdict.score == 1.0:
             return verdict
-        if len(read(sentence).content) >= _WORDS_FOR_A_CLAIM:
+        reading = read(sentence)
+        if len(reading.content) + len(reading.amounts) >= _WORDS_FOR_A_CLAIM:
             return verdict
         if lead and (led := self._judge.judge(f"{lead.rstrip(': ')} {sentence}", passage)).supported:
             return led
-        return Support(verdict.score, False, verdict.best, verdict.quote, verdict.reason or "a fragment")
+        return Support(
+            verdict.score, False, verdict.best, verdict.quote, verdict.reason or "a fragment, not a sentence"
+        )
 
     def _together(self, clean: str, numbers: Sequence[int]) -> "_Found | None":
         joined = "\n\n".join(self._shown[n] for n in numbers)
@@ -219,23 +224,30 @@ class Checker:
             start = end + 2
         return _Found(verdict, quotes)
 
-    def _quote(self, number: int, verdict: Support) -> tuple[int, int] | None:
+    def _quote(self, number: int, verdict: Support, clean: str) -> tuple[int, int] | None:
         if verdict.quote is None:
             return None
         shift = len(self._context[number])
         start, end = verdict.quote[0] - shift, verdict.quote[1] - shift
-        return (start, end) if start >= 0 else None
+        # The heading says most of it; what is quoted is the passage.
+        return (start, end) if start >= 0 else self._judge.judge(clean, [self._shown[number]]).quote
 
     def _row_in_tables(self, head: Sequence[str], cells: Sequence[str], cited: Sequence[int]) -> "_Found":
-        """The row as it stands in a table of a passage, each cell under the same column."""
+        """The row as it stands in a table of a passage, each cell under the same column.
+
+        A table that has a row of that name under these columns is the last word: other cells are wrong.
+        """
         wanted = {plain(h): plain(c) for h, c in zip(head, cells, strict=False)}
+        known = False
         for number in [*(n for n in cited if n in self._shown), *self._shown]:
             for row in table_rows(self._shown[number]):
-                same_head = row.head and wanted.items() <= row.cells.items() and len(wanted) == len(cells)
-                if same_head or (not any(head) and [plain(c) for c in cells] == list(row.cells.values())):
+                same = row.head and wanted.items() <= row.cells.items() and len(wanted) == len(cells)
+                if same or (not any(head) and [plain(c) for c in cells] == list(row.cells.values())):
                     support = Support(1.0, True, 0, (row.start, row.end), "word for word")
                     return _Found(support, {number: (row.start, row.end)})
-        return _Found(Support(0.0, False, reason="no such row"), {})
+                name, *others = wanted
+                known |= row.cells.get(name) == wanted[name] and any(o in row.cells for o in others)
+        return _Found(Support(0.0, False, 0 if known else None, reason="the evidence's table has other cells"), {})
 
 
 @dataclass(frozen=True, slots=True)

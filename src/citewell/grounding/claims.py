@@ -20,9 +20,12 @@ _COMPOUND: Final = re.compile(r"([^\W\d_]{2,})[-/]([^\W\d_]{2,})")
 _IDENTIFIER: Final = re.compile(r"[_/]|\w\.\w|::|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]{2}|^--?[a-z]")
 NEGATIONS: Final = frozenset(
     "not no never none neither nor cannot without nothing nobody nowhere hardly unable lacks lack lacking fails fail "
-    "failed refuses except cant dont doesnt isnt".split()
+    "failed refuses except dropped ceased discontinued cant dont doesnt isnt".split()
 )
 _BREAKS: Final = frozenset("but while whereas although though because if unless when which who that whereby so".split())
+# "It is not true that", "it is false that": the denial reaches into the clause.
+_CARRIERS: Final = frozenset("true case evidence clear mean means imply guarantee guaranteed fact say possible".split())
+_DENIALS: Final = frozenset("false untrue incorrect wrong myth".split())
 _JOINS: Final = frozenset("and or nor plus".split())
 _UNASSERTED: Final = re.compile(
     r"\b(?:whether|objectives?|aim(?:s|ed)? (?:of|was|to)|we (?:asked|hypothesi[sz]ed)|hypothesis|unknown|unclear|"
@@ -30,7 +33,7 @@ _UNASSERTED: Final = re.compile(
     re.IGNORECASE,
 )
 # A verb that closes the reach of a negation: "robots without lidar CAN use cameras".
-_AUXILIARIES: Final = frozenset("can could will would is are was were must should may might".split())
+_AUXILIARIES: Final = frozenset("can could will would is are was were has have had must should may might".split())
 _PLAIN_STARTS: Final = frozenset("using ensure note see firstly secondly additionally whereas whenever".split())
 
 
@@ -87,12 +90,15 @@ def read(text: str) -> Reading:
     first = True
     for start, raw, stop in _tokens(text):
         if stop:
+            if any(a <= start < b for a, b in inside):
+                continue  # the comma of a date
             clause, segment, negated = clause + 1, segment + 1, False
             first = first or stop in ".|:"
             continue
         lowered, stemmed, weight, row, identifier, known = _facts(raw)
         if lowered in _BREAKS and words:
-            clause, segment, negated = clause + 1, segment + 1, False
+            carried = lowered == "that" and (words[-1].text in _DENIALS or (negated and words[-1].text in _CARRIERS))
+            clause, segment, negated = clause + 1, segment + 1, carried
         elif lowered in _JOINS:
             segment += 1
         elif negated and reach and lowered in _AUXILIARIES:
@@ -136,7 +142,7 @@ def _facts(raw: str) -> tuple[str, str, float, int, bool, bool]:
 def _named(raw: str, lowered: str, known: bool, *, first: bool) -> bool:
     if lowered.removesuffix("'s") in STOPWORDS:
         return False
-    if first or raw.isupper():
-        # "Install it." is no name, "Gazebo starts." is; "NOT" is none, "LIDAR" is.
+    if first and not raw.isupper():
+        # "Install it." is no name, "Gazebo starts." is.
         return not known and lowered not in _PLAIN_STARTS
     return True

@@ -31,7 +31,7 @@ class CodeLines:
             self._lines.setdefault(key, []).append((number, (left, left + len(line.strip()))))
 
     def found(self, lines: Sequence[str]) -> tuple[list[str] | None, dict[int, list[Range]]]:
-        """The lines without comments that are the model's own, and where the rest stands; None when a line is foreign."""
+        """The lines without the model's own comments, and where they stand; None when a line is foreign."""
         kept: list[str] = []
         places: list[list[tuple[int, Range]]] = []
         for line in lines:

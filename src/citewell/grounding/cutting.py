@@ -1,4 +1,4 @@
-"""Where the first sentence of streamed prose ends. `citewell.text` cuts; here it is decided whether the cut can stand."""
+"""Where the first sentence of streamed prose ends. `citewell.text` cuts; here it is decided if the cut can stand."""
 
 import re
 from typing import Final

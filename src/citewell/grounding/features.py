@@ -9,7 +9,7 @@ from citewell.grounding.alignment import Alignment, has_name, negation_differs, 
 from citewell.grounding.evidence import FloatArray
 from citewell.grounding.lexicon import lexicon
 from citewell.grounding.quantities import unmatched
-from citewell.grounding.rules import exchanged
+from citewell.grounding.roles import exchanged
 
 FEATURES: Final = (
     "bias cover1 cover2 cover_all exact1 exact_all near far worst worst_all pairs broken amount_missing amount_window "
@@ -24,10 +24,11 @@ def features(alignment: Alignment) -> FloatArray:
     best1 = alignment.by_sentence[:, window[0]]
     best2 = alignment.by_sentence[:, window].max(axis=1)
     everywhere = alignment.by_sentence.max(axis=1)
-    plain_weights = np.array([w.weight for w in claim.content], dtype=np.float32)
+    plain_weights = alignment.plain_weights
     in_window = tuple(q for s in window for q in evidence.readings[s].amounts)
     turned, opposites = exchanged(alignment), opposed(alignment)
-    named = np.array([w.name for w in claim.content])
+    named = np.zeros(len(weights), dtype=np.bool_)
+    named[: len(claim.content)] = [w.name for w in claim.content]
     return np.array(
         [
             1,

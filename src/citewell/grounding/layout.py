@@ -72,8 +72,9 @@ class Layout:
     def heading(self, level: int, text: str) -> None:
         self._place = Place("paragraph", blank_before=True)
         self._open, self._counts, self._widths = [], [], []
-        self._waiting = [w for w in self._waiting if w.heading and w.heading < level]
-        self._waiting.append(_Waiting(text, self._place, heading=level))
+        self._waiting = [w for w in self._waiting if not w.lead_in and (not w.heading or w.heading < level)]
+        if text:
+            self._waiting.append(_Waiting(text, self._place, heading=level))
 
     def wait(self, text: str, *, lead_in: bool) -> None:
         """Keep text until something follows it."""

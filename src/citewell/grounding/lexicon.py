@@ -15,11 +15,15 @@ _FILE: Final = Path(__file__).parent.parent / "assets" / "lexicon" / "lexicon.np
 # Words that speak about the answer, not about its subject.
 FRAMING: Final = frozenset(
     stem(w)
-    for w in "according documentation docs document documents book passage passages source sources text section chapter "
-    "page mentioned mention mentions state states stated say says said describe describes described provide provides "
-    "provided explain explains explained refer refers note noted "
-    "therefore thus however additionally furthermore moreover also overall summary short specifically essentially "
-    "basically generally particular example instance typically e.g i.e etc context information given".split()
+    for w in "according documentation docs passage passages mentioned mention mentions say says said described "
+    "explained therefore thus however additionally furthermore moreover overall specifically essentially "
+    "basically e.g i.e etc".split()
+)
+
+# Function words that the stop list leaves out.
+_LIGHT: Final = frozenset(
+    "per once via within during among amongst upon toward towards between across through along since whether "
+    "either rather quite thus hence before after above below".split()
 )
 
 # Opposites that WordNet does not pair, or pairs in rare senses only.
@@ -30,7 +34,8 @@ _PAIRS: Final = (
     "early/late first/last minimum/maximum min/max enable/disable enabled/disabled start/stop begin/end open/close "
     "opened/closed left/right on/off input/output up/down always/never allow/forbid allow/prevent allow/prohibit "
     "permit/prohibit with/without accept/reject add/remove attach/detach connect/disconnect lock/unlock load/unload "
-    "install/uninstall mount/unmount success/failure succeed/fail pass/fail true/false valid/invalid safe/unsafe "
+    "install/uninstall install/remove add/drop attach/remove insert/remove "
+    "mount/unmount success/failure succeed/fail pass/fail true/false valid/invalid safe/unsafe "
     "safe/dangerous required/optional mandatory/optional require/forbid inside/outside internal/external "
     "synchronous/asynchronous static/dynamic public/private local/remote online/offline "
     "positive/negative active/inactive clockwise/counterclockwise forward/backward forwards/backwards "
@@ -47,20 +52,21 @@ _PAIRS: Final = (
     "sensitive/resistant sensitivity/resistance susceptible/resistant protect/damage activation/inhibition "
     "presence/absence present/absent blocking/nonblocking deterministic/random wired/wireless "
     "cause/prevent harden/soften accelerate/decelerate accelerate/slow extend/retract ascend/descend "
-    "north/south east/west closer/farther closer/further near/far nearer/farther older/newer old/new older/younger deprecated/recommended"
+    "north/south east/west closer/farther closer/further near/far nearer/farther older/newer "
+    "old/new older/younger deprecated/recommended"
 ).split()
 
 _UP: Final = frozenset(
     stem(w)
-    for w in "increase raise enhance promote induce stimulate activate upregulate improve accelerate elevate boost augment "
-    "facilitate higher greater more gain expand grow strengthen rise trigger enable effective beneficial accurate "
-    "positive protect better faster larger longer worsen efficacy".split()
+    for w in "increase raise enhance promote induce stimulate activate upregulate improve accelerate elevate boost "
+    "augment facilitate higher greater more gain expand grow strengthen rise trigger enable effective "
+    "beneficial accurate positive protect better faster larger longer worsen efficacy".split()
 ) - {stem("worsen")}
 _DOWN: Final = frozenset(
     stem(w)
-    for w in "decrease reduce lower inhibit suppress diminish impair attenuate block prevent downregulate decline slow limit "
-    "less fewer weaken shrink lose loss lessen minimize deactivate disable ineffective harmful inaccurate negative "
-    "worse worsen smaller shorter slower drop fall abolish delay restrict".split()
+    for w in "decrease reduce lower inhibit suppress diminish impair attenuate block prevent downregulate decline slow "
+    "limit less fewer weaken shrink lose loss lessen minimize deactivate disable ineffective harmful "
+    "inaccurate negative worse worsen smaller shorter slower drop fall abolish delay restrict".split()
 )
 _UNDOING: Final = frozenset(("un", "in", "im", "dis", "non", "mis", "de"))
 
@@ -80,7 +86,7 @@ class Lexicon:
 
     def weight(self, word: str, stemmed: str) -> float:
         """How much a word says: nothing for a function word, most for a rare one."""
-        if word in STOPWORDS or stemmed in FRAMING:
+        if word in STOPWORDS or word in _LIGHT or stemmed in FRAMING:
             return 0.0
         row = self.rows.get(stemmed, -1)
         return float(self.weights[row]) if row >= 0 else 1.0

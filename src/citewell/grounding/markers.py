@@ -1,4 +1,4 @@
-"""Citation markers and unsafe Markdown in model text: brought into one form, kept or removed. Code spans are left alone."""
+"""Citation markers and unsafe Markdown in model text: brought into one form, kept or removed. Code spans stay."""
 
 import html
 import re
@@ -16,7 +16,7 @@ FORMS: Final = re.compile(
     re.IGNORECASE,
 )
 _EMPTYFORMS: Final = re.compile(
-    r"[\[【(]\s*(?:citation needed|citation|source|sources|ref|reference|your own knowledge|general knowledge)"
+    r"\s*[\[【(]\s*(?:citation needed|citation|source|sources|ref|reference|your own knowledge|general knowledge)"
     r"(?:\s*[:=][^\])】\n]{0,80})?\s*[\])】]",
     re.IGNORECASE,
 )
@@ -62,11 +62,11 @@ def normalised(text: str) -> str:
 def _as_markers(match: re.Match[str]) -> str:
     numbers: list[int] = []
     previous: int | None = None
-    for token in re.findall(r"\d+|[-–]", match[1] or match[2]):
-        if token in "-–":
+    for part in re.findall(r"\d+|[-–]", match[1] or match[2]):
+        if part in ("-", "–"):
             previous = numbers[-1] if numbers else None
             continue
-        number = int(token)
+        number = int(part)
         if previous is not None and previous < number <= previous + _LONGEST_RANGE:
             numbers.extend(range(previous + 1, number))
         numbers.append(number)

@@ -1,4 +1,4 @@
-"""Numbers in prose: digits, words, units, dates and versions, brought into one form so that equal amounts compare equal."""
+"""Numbers in prose: digits, words, units, dates and versions, in one form, so that equal amounts compare equal."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -134,9 +134,17 @@ class Quantity:
             return self.text.lstrip("vV") == other.text.lstrip("vV")
         if self.dimension == other.dimension:
             return _near(self.value, other.value, tolerance)
-        if not self.dimension or not other.dimension:
-            return _near(self.raw, other.raw, tolerance)
+        if "" in (self.dimension, other.dimension) or "calendar" in (self.dimension, other.dimension):
+            # A table's cell may leave the unit to its column; a count of things is no measure.
+            bare = self if not self.dimension else other
+            return not bare.noun and _near(self.raw, other.raw, tolerance)
         return False
+
+    def stated_by(self, other: "Quantity") -> bool:
+        """Whether evidence that has the other amount has this one: "5 kg" is no evidence for a bare 5."""
+        if not self.dimension and other.dimension not in ("", "calendar", "share"):
+            return False
+        return self.equals(other)
 
 
 def _near(a: float, b: float, tolerance: float) -> bool:
@@ -248,7 +256,7 @@ def unmatched(claim: Sequence[Quantity], evidence: Sequence[Quantity], claim_tex
     """The amounts of a claim that the evidence does not have."""
     missing = []
     for quantity in claim:
-        if quantity.weak or any(quantity.equals(other) for other in evidence):
+        if quantity.weak or any(quantity.stated_by(other) for other in evidence):
             continue
         hedge = _HEDGES.search(claim_text, max(0, quantity.start - 24), quantity.start + 1)
         if hedge and any(_rounds_to(other, quantity) for other in evidence):

@@ -38,7 +38,10 @@ class SupportJudge(Protocol):
         ...
 
 
-_SUNK: Final = 0.2
+_SUNK: Final = 0.4
+"""What is left of the score of a sunk sentence: under every threshold, in the order of the rest."""
+_UNRELATED: Final = 0.35
+"""Coverage under which a passage is not looked at closely: most passages of a search are of this kind."""
 _NOTHING: Final = Support(0.0, False, reason="no passage")
 
 
@@ -64,12 +67,17 @@ class BuiltinJudge:
         alignment = align(read(sentence), evidence)
         if alignment is None:
             return Support(0.0, False, place, None, "nothing to compare")
-        score = 1 / (1 + math.exp(-float(features(alignment) @ self._weights)))
         unit = evidence.sentences[alignment.window[0]]
+        covered = float(alignment.weights @ alignment.by_sentence.max(axis=1))
+        if covered < _UNRELATED:
+            return Support(
+                covered * _SUNK, False, place, (unit.start, unit.end), "the passage speaks of something else"
+            )
+        score = 1 / (1 + math.exp(-float(features(alignment) @ self._weights)))
         reason = sunk(alignment)
         supported = not reason and score >= self._threshold
         if reason:
-            score = min(score, _SUNK)
+            score *= _SUNK
         elif not supported:
             reason = "the words are not covered"
         return Support(score, supported, place, (unit.start, unit.end), reason)
@@ -81,14 +89,15 @@ def _fitted() -> FloatArray:
     return np.array([weights[name] for name in FEATURES], dtype=np.float32)
 
 
+_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _MARKUP: Final = re.compile(r"[*_`>#|]+")
 _SPACE: Final = re.compile(r"[\s.,;:!?'\"“”‘’()\[\]-]+")
 
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """Words only, in lower case, one space between."""
-    return _SPACE.sub(" ", _MARKUP.sub(" ", text)).strip().lower()
+    """Words only, in lower case, one space between; the sign of a list item goes."""
+    return _SPACE.sub(" ", _MARKUP.sub(" ", _ITEM.sub("", text))).strip().lower()
 
 
 def verbatim(sentence: str, evidence: Evidence) -> tuple[int, int] | None:
