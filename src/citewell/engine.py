@@ -72,12 +72,11 @@ class _Run:
     probability: float = 0.0
     input_hash: str = ""
 
-    def show(self, found: Sequence[ScoredPassage]) -> list[tuple[int, ScoredPassage]]:
-        numbered = self.evidence.add(found)
+    def show(self, numbered: Sequence[tuple[int, ScoredPassage]]) -> None:
+        """Let the gate take these as evidence. It prepares them for checking, so only when there is text to check."""
         for number, item in numbered:
             heading = " > ".join((item.passage.page_title, *item.passage.heading_path))
             self.gate.show(number, item.passage.text, heading)
-        return numbered
 
     def read(self) -> Reading:
         passages = [
@@ -190,20 +189,18 @@ class Engine:
         if not run.confined:
             yield SearchStarted(question.text, question.top_k, question.filters)
             found = await self._search(run, question.text, question.top_k, question.filters)
-            run.show(found.passages)
+            run.evidence.add(found.passages)
             yield PassagesFound(question.text, found.passages)
-            reading = run.read()
-            run.probability = self._confidence.probability(reading.features, confined=False)
-            reading = await self._whole_steps(run, reading)
-            run.conflict = contradictions(question.text, [p.text for p in reading.passages])
         run.input_hash = self._input_hash(run)
-        if not run.evidence.shown or run.probability < REFUSAL_LINE:
-            yield Completed(self._refused(run))
-            return
-        if replay and (stored := await self._conversations.finished(run.input_hash)):
+        if replay and run.evidence.shown and (stored := await self._conversations.finished(run.input_hash)):
             if stored.status == "success":
                 yield TextReleased(stored.text)
             yield Completed(self._replayed(run, stored))
+            return
+        if not run.confined:
+            reading = await self._read_found(run)
+        if reading is None or run.probability < REFUSAL_LINE:
+            yield Completed(self._refused(run))
             return
         try:
             async with contextlib.aclosing(self._generate(run, reading)) as events:
@@ -214,10 +211,19 @@ class Engine:
                 raise
             yield Completed(self._sources_only(run))
             return
-        answer = self._finished(run, run.gate.released) if run.gate.cited else self._refused(run)
-        yield Completed(answer)
+        yield Completed(self._finished(run, run.gate.released) if run.gate.cited else self._refused(run))
 
-    def _read_selection(self, run: _Run) -> Reading:
+    async def _read_found(self, run: _Run) -> Reading | None:
+        """What the passages say to the question, how likely that answers it, and whether they contradict each other."""
+        if not run.evidence.shown:
+            return None
+        reading = run.read()
+        run.probability = self._confidence.probability(reading.features, confined=False)
+        reading = await self._whole_steps(run, reading)
+        run.conflict = contradictions(run.question.text, [p.text for p in reading.passages])
+        return reading
+
+    def _read_selection(self, run: _Run) -> Reading | None:
         """Show the selection, if there is one, and decide whether it alone answers.
 
         In selected-text mode it is all there is. A reader's context confines too when it holds the answer, and is
@@ -226,8 +232,8 @@ class Engine:
         selection = run.question.selection
         run.confined = run.question.mode == "selected_text"
         if not selection:
-            return run.read()
-        run.gate.show(run.evidence.add_selection(selection), selection)
+            return None
+        run.evidence.add_selection(selection)
         reading = run.read()
         run.probability = self._confidence.probability(reading.features, confined=True)
         run.confined = run.confined or run.probability >= REFUSAL_LINE
@@ -255,7 +261,7 @@ class Engine:
             cut = [run.evidence.shown[number - 1] for number in unfinished(reading)]
             known = len(run.evidence.shown)
             if cut and run.probability >= REFUSAL_LINE:
-                run.show(await self._retriever.neighbours(cut))
+                run.evidence.add(await self._retriever.neighbours(cut))
             if len(run.evidence.shown) == known:
                 break
             reading = run.read()
@@ -268,7 +274,9 @@ class Engine:
             run.events.append(SearchStarted(query, top_k, filters))
             found = await self._search(run, query, top_k, filters)
             run.events.append(PassagesFound(query, found.passages))
-            return retrieved_content(run.show(found.passages), conflicting=False)
+            numbered = run.evidence.add(found.passages)
+            run.show(numbered)
+            return retrieved_content(numbered, conflicting=False)
 
         task = Task(
             question=run.question.text,
@@ -284,6 +292,7 @@ class Engine:
             search=None if run.confined else search,
             draft=lambda: compose(reading, conflict=run.conflict),
         )
+        run.show(run.evidence.numbered())
         if run.conflict and not self._agent.built_in and (notice := run.gate.feed(_notice(run.conflict, reading))):
             yield TextReleased(notice)
         said = ""

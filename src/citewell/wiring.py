@@ -119,9 +119,13 @@ async def migrate_conversations(settings: Settings) -> None:
 @contextlib.asynccontextmanager
 async def open_conversations(settings: Settings) -> AsyncIterator["ConversationStore"]:
     """The conversations, on a database that `migrate_conversations` has prepared."""
+    from citewell.conversations.database import Bounds
     from citewell.conversations.store import ConversationStore
 
-    async with ConversationStore.open(conversations_address(settings)) as store:
+    address = conversations_address(settings)
+    # A file cannot freeze as a server can: who waits for it stands in line behind others, and may wait longer.
+    bounds = Bounds(call=25.0) if address.kind == "sqlite" else Bounds()
+    async with ConversationStore.open(address, bounds) as store:
         yield store
 
 

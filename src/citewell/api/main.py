@@ -28,6 +28,8 @@ def app_of(settings: Settings) -> FastAPI:
 
 @contextlib.asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[ApiParts]:
+    if settings.database_url is None:
+        await migrate_conversations(settings)  # a file is there or can be made; a server may come up later
     async with open_parts(settings) as parts, asyncio.TaskGroup() as group:
         upkeep = group.create_task(_keep_conversations(parts))
         yield ApiParts(

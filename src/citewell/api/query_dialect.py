@@ -213,6 +213,7 @@ class QueryDialect:
         return Question(
             text=request.query,
             session_id=session_id_of(request.session_id) if request.session_id is not None else new_session_id,
+            history=None if request.session_id is not None else (),  # a new session has none to be looked up
             mode=request.mode,
             selection=request.selected_text if request.mode == "selected_text" else None,
             top_k=request.top_k,

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,8 @@ CANDIDATES = 100
 WEAKEST_SCORE = 0.3
 """Passages below are left out unless the request names its own threshold."""
 SECONDS = 5.0
+REMEMBERED = 256
+_Asked = tuple[str, int, float | None, tuple[tuple[str, tuple[str, ...]], ...], tuple[Message, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Retriever:
         self._index = index
         self._embedder = embedder
         self._seconds = seconds
+        self._remembered: OrderedDict[_Asked, Found] = OrderedDict()
+        """Searches made last. What they found is good as long as its generation is the current one."""
 
     async def search(
         self,
@@ -71,10 +76,19 @@ class Retriever:
     async def _search(
         self, query: str, top_k: int, score_threshold: float | None, filters: Filters, history: Sequence[Message]
     ) -> Found:
+        asked = (query, top_k, score_threshold, tuple(sorted(filters.items())), tuple(history))
+        generation = (await self._index.current()).id
+        if (known := self._remembered.get(asked)) is not None and known.generation == generation:
+            self._remembered.move_to_end(asked)
+            return replace(known, embedding_ms=0.0, search_ms=0.0)
         ranked = await self.rank(query, depth=top_k, filters=filters, history=history)
         threshold = WEAKEST_SCORE if score_threshold is None else score_threshold
         strong = [found for found in ranked.passages if found.score >= threshold]
-        return replace(ranked, passages=tuple(first_of_each(strong, limit=top_k)), total_found=len(strong))
+        found = replace(ranked, passages=tuple(first_of_each(strong, limit=top_k)), total_found=len(strong))
+        self._remembered[asked] = found
+        if len(self._remembered) > REMEMBERED:
+            self._remembered.popitem(last=False)
+        return found
 
     async def rank(
         self, query: str, *, depth: int, filters: Filters = NO_FILTERS, history: Sequence[Message] = ()
