@@ -4,9 +4,10 @@ The bar goes to standard error; standard output has the tables, or with --json o
 """
 
 import asyncio
+import contextlib
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from citewell.config import Settings
     from citewell.evaluation import Evaluation, Progress
     from citewell.evaluation.compare import Comparison
+    from citewell.retrieval import Retriever
 
     Run = Callable[[Progress], Awaitable[Evaluation]]
 
@@ -108,6 +110,67 @@ def conflicts(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
         return evaluate_conflicts(dataset, progress=progress)
 
     _report(run, as_json=as_json, html=html, against=against)
+
+
+@evaluations.command("answers")
+def answers(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
+    """Questions of a passage (`passage`), or of the corpus beside the file (`answerability`): answered or refused?"""
+    from citewell.confidence import Confidence
+    from citewell.evaluation.answers import evaluate_corpus, evaluate_selected
+    from citewell.evaluation.datasets import form_of
+
+    async def run(progress: "Progress") -> "Evaluation":
+        match form_of(dataset):
+            case "passage":
+                return evaluate_selected(dataset, confidence=Confidence.load(), progress=progress)
+            case "corpus":
+                async with _corpus_beside(dataset, progress) as retriever:
+                    return await evaluate_corpus(
+                        dataset, searching=retriever, confidence=Confidence.load(), progress=progress
+                    )
+            case _:
+                raise InvalidInputError(
+                    f"{dataset.name} has neither `passage` nor `answerability`. For a golden set: citewell eval book."
+                )
+
+    _report(run, as_json=as_json, html=html, against=against)
+
+
+@evaluations.command("calibration")
+def calibration(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
+    """How far stated confidence lies from what was so, on questions of a passage or a golden set of the book."""
+    from citewell.confidence import Confidence
+    from citewell.config import Settings
+    from citewell.evaluation.calibrating import evaluate_calibration
+    from citewell.wiring import open_retriever
+
+    async def run(progress: "Progress") -> "Evaluation":
+        async with open_retriever(Settings.from_environment()) as retriever:
+            return await evaluate_calibration(
+                dataset, searching=retriever, confidence=Confidence.load(), progress=progress
+            )
+
+    _report(run, as_json=as_json, html=html, against=against)
+
+
+@contextlib.asynccontextmanager
+async def _corpus_beside(dataset: Path, progress: "Progress") -> AsyncIterator["Retriever"]:
+    """Search over the `corpus.jsonl` that stands in the data set's folder."""
+    from citewell.config import Settings
+    from citewell.evaluation.datasets import read_documents
+    from citewell.evaluation.retrieval import ingest
+    from citewell.wiring import make_embedder, make_writer, open_retriever
+
+    documents = read_documents(dataset.parent / "corpus.jsonl")
+    settings = _apart(Settings.from_environment(), dataset.parent)
+    writer, embedder = make_writer(settings), make_embedder(settings)
+    try:
+        await ingest(documents, writer=writer, embedder=embedder, progress=progress)
+    finally:
+        await embedder.aclose()
+        await writer.aclose()
+    async with open_retriever(settings) as retriever:
+        yield retriever
 
 
 def _apart(settings: "Settings", dataset: Path) -> "Settings":
@@ -210,5 +273,32 @@ def _print(evaluation: "Evaluation", comparison: "Comparison | None") -> None:
                 console.print(f"  {mark} {c.before:.3f} → {c.after:.3f}  {c.question[:100]}", markup=False)
 
 
-def calibrate() -> None:
-    raise NotImplementedError
+def calibrate(
+    dataset: Dataset,
+    out: Annotated[Path | None, typer.Option(help="Write the whole confidence model with the fitted part here")] = None,
+    diagram: Annotated[Path | None, typer.Option(help="Write the reliability diagram (SVG) here")] = None,
+) -> None:
+    """Fit the confidence model: on a golden set of the ingested book, or on questions that carry their passage."""
+    from importlib import resources
+
+    from citewell.config import Settings
+    from citewell.evaluation.calibration import Calibration
+    from citewell.evaluation.calibration import calibrate as fit
+    from citewell.wiring import open_retriever
+
+    shipped = (resources.files("citewell") / "assets" / "confidence.json").read_text("utf-8")
+
+    async def run(progress: "Progress") -> tuple[Calibration, str]:
+        async with open_retriever(Settings.from_environment()) as retriever:
+            return await fit(dataset, searching=retriever, current=shipped, progress=progress)
+
+    with _Bar() as bar:
+        found, model = asyncio.run(run(bar.show))
+    if out:
+        _write(out, model)
+    if diagram:
+        _write(diagram, found.diagram)
+    print(
+        f"{found.part}: {found.examples:,} questions; on those not fitted to: calibration error {found.ece:.3f}, "
+        f"AUROC {found.auroc:.3f}."
+    )
