@@ -1,0 +1,107 @@
+"""The engine at 10,000 passages, with the built-in model: time to first text, whole answer, and what the gate adds.
+
+python bench/engine.py build DATA_DIR     the corpus with its real vectors, filled up with varied copies
+python bench/engine.py ask DATA_DIR
+"""
+
+import asyncio
+import contextlib
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from measuring import MODEL, OUT, RememberingEmbedder, made_up, peak_memory_mb, questions, spread
+from retrieval import _corpus_passages, _passages
+
+from citewell.config import Settings
+from citewell.conversations import new_session_id
+from citewell.embedding import BuiltinEmbedder
+from citewell.grounding import BuiltinJudge, CitationGate
+from citewell.index.edge import EdgeWriter
+from citewell.models import Answer, Completed, Failed, Question, TextReleased
+from citewell.text import sentences
+from citewell.wiring import migrate_conversations, open_parts
+
+PASSAGES = 10_000
+DELTA = 12
+"""Characters at a time, as a hosted model sends them."""
+
+
+async def build(data: Path) -> dict[str, float]:
+    real = await _corpus_passages()
+    embedder = RememberingEmbedder(OUT / f"vectors-{MODEL}.npz")
+    vectors = await embedder.embed_passages([p.embedded_text for p in real])
+    embedder.keep()
+    writer = EdgeWriter(data / "index")
+    draft = await writer.begin(embedder=BuiltinEmbedder.name, dimensions=BuiltinEmbedder.dimensions)
+    await draft.add(real, vectors)
+    rest = (await asyncio.to_thread(lambda: list(_passages(PASSAGES))))[len(real) :]
+    for start in range(0, len(rest), 1000):
+        batch = rest[start : start + 1000]
+        await draft.add(batch, np.stack([made_up(p.text) for p in batch]))
+    generation = await draft.publish()
+    await writer.aclose()
+    return {"passages": generation.passages}
+
+
+async def ask(data: Path) -> dict[str, float]:
+    settings = Settings(citewell_data_dir=data)
+    await migrate_conversations(settings)
+    first, whole, answers = [], [], []
+    async with open_parts(settings) as parts:
+        await parts.engine.answer(Question("What is a warm-up?", new_session_id(), history=()))
+        for text in questions():
+            start = time.perf_counter()
+            shown = None
+            async with contextlib.aclosing(parts.engine.stream(Question(text, new_session_id(), history=()))) as events:
+                async for event in events:
+                    match event:
+                        case TextReleased() if shown is None:
+                            shown = (time.perf_counter() - start) * 1000
+                        case Completed(answer):
+                            whole.append((time.perf_counter() - start) * 1000)
+                            answers.append(answer)
+                        case Failed(error):
+                            raise error
+            if shown is not None:
+                first.append(shown)
+    return (
+        spread(first, "first_text_")
+        | spread(whole, "answer_")
+        | gate_times(answers)
+        | {
+            "questions": len(whole),
+            "answered": sum(a.status == "success" for a in answers),
+            "peak_memory_mb": peak_memory_mb(),
+        }
+    )
+
+
+def gate_times(answers: list[Answer]) -> dict[str, float]:
+    """The gate alone, over the answers again: milliseconds for each sentence."""
+    judge, times = BuiltinJudge(), []
+    for answer in answers:
+        count = len(sentences(answer.text))
+        if answer.status != "success" or not count:
+            continue
+        gate = CitationGate(judge)
+        for citation in answer.citations:
+            gate.show(citation.number, citation.passage.text)
+        start = time.perf_counter()
+        for place in range(0, len(answer.text), DELTA):
+            gate.feed(answer.text[place : place + DELTA])
+        gate.finish()
+        times.append((time.perf_counter() - start) * 1000 / count)
+    return spread(times, "gate_per_sentence_") if times else {}
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["build", data]:
+            print(json.dumps(asyncio.run(build(Path(data)))))
+        case ["ask", data]:
+            print(json.dumps(asyncio.run(ask(Path(data)))))
+        case _:
+            sys.exit(__doc__)
