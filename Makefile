@@ -43,10 +43,10 @@ format: .venv/.dev ## format and mend what ruff can mend
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
 
 bench: .venv/.dev ## measure speed and size, and write docs/benchmarks.md
-	@$(BIN)/python -m bench.run
+	@$(BIN)/python bench/run.py
 
 peers: .venv/.dev ## measure LlamaIndex, Haystack and LangChain beside us (each gets its own environment)
-	@sh bench/peers/setup && $(BIN)/python -m bench.peers
+	@sh bench/peers/setup && $(BIN)/python bench/run.py --only peers,install
 
 lock: ## write the lock files again from pyproject.toml
 	@sh $(LOCK)
