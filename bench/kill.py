@@ -99,6 +99,7 @@ def main(kills: int, seed: int) -> dict[str, float]:
             other = 3 - current
             alive = killed(root / f"edition-{other}", data, chance.uniform(took * 0.2, took * 1.05))
             counts["killed" if alive else "finished"] += 1
+            took *= 1.05 if alive else 0.8  # the load of the machine changes: follow it
             counts["left_a_draft"] += any((data / "index" / "drafts").glob("*"))
             seen = answers(data)
             if seen == states[current]:

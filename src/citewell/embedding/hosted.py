@@ -47,7 +47,7 @@ class _HostedEmbedder(ABC):
     def count_tokens(self, text: str) -> int:
         """A guess on the safe side of the provider's own count: the built-in tokenizer's, or one for four bytes."""
         by_size = -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
-        return max(len(self._tokenizer.encode(text)), by_size)
+        return max(self._tokenizer.count(text), by_size)
 
     async def embed_query(self, text: str) -> Vector:
         row: Vector = (await self._embed([text], "search_query", self._endpoint.query_seconds))[0]

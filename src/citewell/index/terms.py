@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import qdrant_edge
 
@@ -20,6 +21,10 @@ _IDENTIFIER = re.compile(
     r"(?:--?)?[^\W_]+(?:[-_.:/]{1,2}[^\W_]+)+|--[^\W_]+|[^\W\d_]+\d[^\W_]*|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b"
 )
 _TOKEN = re.compile(r"[^\W_]+")
+_RUN = re.compile(r"[\w\-.:/]+")
+"""What no token and no identifier reaches beyond: the same few thousand runs come again and again."""
+_KEPT_LENGTH = 64
+"""Longer runs are data, not words, and would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,13 @@ class Bm25Encoder:
 
     def of_passage(self, text: str) -> Terms:
         words = self._words.embed_document(text)
-        length = sum(1 for _ in _TOKEN.finditer(text))
+        length, found = 0, list[int]()
+        for run in _RUN.findall(text):
+            tokens, ids = _of_run(run) if len(run) <= _KEPT_LENGTH else _counted(run)
+            length += tokens
+            found += ids
         norm = _K * (1 - _B + _B * length / AVERAGE_LENGTH)
-        whole = {
-            term: count * (_K + 1) / (count + norm) for term, count in Counter(map(_term_id, identifiers(text))).items()
-        }
+        whole = {term: count * (_K + 1) / (count + norm) for term, count in Counter(found).items()}
         terms = dict(zip(words.indices, words.values, strict=True)) | whole
         return Terms(list(terms), list(terms.values()))
 
@@ -55,6 +62,14 @@ class Bm25Encoder:
 def identifiers(text: str) -> list[str]:
     """Names that a tokenizer would cut, lowered, with repetitions: `err_404`, `rclpy.init`, `--ros-args`."""
     return [m.group().lower() for m in _IDENTIFIER.finditer(text)]
+
+
+def _counted(run: str) -> tuple[int, tuple[int, ...]]:
+    """How many tokens it has, and the terms of its identifiers."""
+    return len(_TOKEN.findall(run)), tuple(map(_term_id, identifiers(run)))
+
+
+_of_run = lru_cache(maxsize=2**15)(_counted)
 
 
 def _term_id(identifier: str) -> int:
