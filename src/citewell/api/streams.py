@@ -148,6 +148,7 @@ class AnswerRun:
                     latency_ms=(now - self._begun) * 1000,
                     query_length=self._query_length,
                     result_count=answer.chunks_retrieved,
+                    dropped_sentences=answer.dropped_sentences,
                 )
             case Failed(error):
                 self._metrics.answered(self._dialect, "error")
