@@ -71,6 +71,7 @@ def split(page: Page, limit: Limit) -> list[Passage]:
     seen: dict[str, int] = {}
     for section in sections:
         for start, end in _spans(page, section, limit):
+            end = start + len(page.text[start:end].rstrip())  # a line of code may end in blanks
             found.append(_passage(page, section, start, end, len(found), seen))
     return found
 
