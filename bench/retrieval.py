@@ -54,7 +54,7 @@ def _passages(count: int) -> Iterator[Passage]:
 
 async def _query(data: Path) -> dict[str, float]:
     index, embedder = EdgeIndex(data), BuiltinEmbedder()
-    retriever = Retriever(index, embedder)
+    retriever = Retriever(index, embedder, remembered=0)
     asked = questions()
     await retriever.search(asked[0], score_threshold=0.0)
     times, embedding = [], []

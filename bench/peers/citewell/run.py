@@ -47,7 +47,7 @@ def ingest(folder: Path, store: Path, shared: SharedEmbedding) -> tuple[Search, 
 
 
 def load(store: Path, shared: SharedEmbedding) -> Search:
-    retriever, runner = Retriever(EdgeIndex(store), Embedding(shared)), asyncio.Runner()
+    retriever, runner = Retriever(EdgeIndex(store), Embedding(shared), remembered=0), asyncio.Runner()
     # Made-up vectors are near to nothing: the usual threshold would leave out all, and the rest of the work with it.
     threshold = 0.0 if shared.stub else None
 

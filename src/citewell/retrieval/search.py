@@ -40,11 +40,14 @@ class Found:
 
 
 class Retriever:
-    def __init__(self, index: PassageIndex, embedder: Embedder, *, seconds: float = SECONDS) -> None:
-        """`seconds` bound a search with all its retries."""
+    def __init__(
+        self, index: PassageIndex, embedder: Embedder, *, seconds: float = SECONDS, remembered: int = REMEMBERED
+    ) -> None:
+        """`seconds` bound a search with all its retries; as many searches as `remembered` are not made again."""
         self._index = index
         self._embedder = embedder
         self._seconds = seconds
+        self._most_remembered = remembered
         self._remembered: OrderedDict[_Asked, Found] = OrderedDict()
         """Searches made last. What they found is good as long as its generation is the current one."""
 
@@ -86,7 +89,7 @@ class Retriever:
         strong = [found for found in ranked.passages if found.score >= threshold]
         found = replace(ranked, passages=tuple(first_of_each(strong, limit=top_k)), total_found=len(strong))
         self._remembered[asked] = found
-        if len(self._remembered) > REMEMBERED:
+        if len(self._remembered) > self._most_remembered:
             self._remembered.popitem(last=False)
         return found
 
