@@ -21,6 +21,7 @@ from citewell.engine import Engine, EngineOptions
 from citewell.errors import CitewellError
 from citewell.grounding import BuiltinJudge
 from citewell.models import Question
+from citewell.text import sentences
 from citewell.wiring import open_retriever
 
 GOLDEN = Path(__file__).parent.parent / "examples" / "book" / "golden.jsonl"
@@ -62,7 +63,8 @@ async def ask(engine: Engine, line: dict[str, str], tally: dict[str, int]) -> No
         return
     tally["answered" if answer.status == "success" else "refused"] += 1
     tally["dropped"] += answer.dropped_sentences
-    tally["kept"] += answer.text.count("[") > 0 and len(answer.citations)
+    if answer.status == "success":
+        tally["kept"] += len(sentences(answer.text))
     if line.get("answer") and answer.status == "success":
         tally["with_text"] += 1
         tally["right"] += line["answer"].lower() in answer.text.lower()
