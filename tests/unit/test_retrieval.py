@@ -14,9 +14,9 @@ from citewell.index.terms import Bm25Encoder, identifiers
 from citewell.models import Message, Passage, ScoredPassage
 from citewell.retrieval import RetrievalRequest
 from citewell.retrieval.context import join, stretches
-from citewell.retrieval.duplicates import first_of_each, same
 from citewell.retrieval.followup import mixed, pull_of
-from citewell.retrieval.fusion import fused_scores
+from citewell.retrieval.fusion import fused_scores, with_best_meaning
+from citewell.retrieval.selection import same, shown
 
 
 def passage(number: int, text: str = "text", *, start: int | None = None, path: tuple[str, ...] = ("A",)) -> Passage:
@@ -131,7 +131,52 @@ def test_only_passages_that_differ_in_nothing_of_weight_are_the_same(one: str, o
 
 def test_a_repeated_passage_makes_room_for_the_next() -> None:
     ranked = [scored(passage(0, LONG)), scored(passage(1, LONG + " ")), scored(passage(2, "Other words entirely."))]
-    assert [found.passage.id for found in first_of_each(ranked, limit=2)] == ["id-0", "id-2"]
+    assert [found.passage.id for found in shown(ranked, limit=2)] == ["id-0", "id-2"]
+
+
+def on_page(number: int, page: str) -> ScoredPassage:
+    return scored(replace(passage(number, f"Sentence number {number} of the page."), url=page))
+
+
+def test_a_page_that_fills_the_first_places_leaves_one_to_others() -> None:
+    ranked = [*(on_page(number, "/long") for number in range(6)), on_page(6, "/a"), on_page(7, "/b"), on_page(8, "/c")]
+    assert [found.passage.url for found in shown(ranked, limit=5)] == ["/long", "/long", "/long", "/long", "/a"]
+
+
+def test_a_page_alone_has_all_places() -> None:
+    ranked = [on_page(0, "/a"), *(on_page(number, "/long") for number in range(1, 9))]
+    assert [found.passage.id for found in shown(ranked, limit=5)] == ["id-0", "id-1", "id-2", "id-3", "id-4"]
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=25), st.integers(1, 12))
+def test_as_many_are_shown_as_there_are_places_and_in_their_order(pages: list[str], limit: int) -> None:
+    ranked = [on_page(number, page) for number, page in enumerate(pages)]
+    kept = [found.passage.chunk_index for found in shown(ranked, limit=limit)]
+    assert len(kept) == min(limit, len(pages))
+    assert kept == sorted(kept)
+
+
+def meaning(number: int, text: str, dense: float) -> ScoredPassage:
+    return ScoredPassage(passage(number, text), dense, dense, 0.0, 1.0 - number / 10)
+
+
+def test_the_best_by_meaning_comes_second_when_the_book_has_another_word() -> None:
+    ranked = [
+        meaning(0, "Draw text on the page.", 0.4),
+        meaning(1, "Text of the page.", 0.5),
+        meaning(2, "Diagrams with Mermaid.", 0.7),
+    ]
+    assert [f.passage.id for f in with_best_meaning("How do I draw flowcharts?", ranked)] == ["id-0", "id-2", "id-1"]
+
+
+@pytest.mark.parametrize("query", ["How do I draw diagrams?", "Drawing text", "the", ""])
+def test_the_ranking_stays_when_every_word_is_known(query: str) -> None:
+    ranked = [meaning(0, "Draw text.", 0.4), meaning(1, "Text.", 0.5), meaning(2, "Diagrams with Mermaid.", 0.7)]
+    assert with_best_meaning(query, ranked) == ranked
+
+
+def test_nothing_ranked_stays_nothing() -> None:
+    assert with_best_meaning("anything", []) == []
 
 
 @given(st.text(min_size=1, max_size=200), st.lists(st.integers(0, 199), max_size=8), st.integers(0, 20))

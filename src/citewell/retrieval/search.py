@@ -13,9 +13,9 @@ from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
 from citewell.models import NO_FILTERS, Filters, Generation, Message, PageEntry, Passage, ScoredPassage, Vector
 from citewell.retrieval.context import Stretch, page_text, stretches
-from citewell.retrieval.duplicates import first_of_each
 from citewell.retrieval.followup import mixed, pull_of
-from citewell.retrieval.fusion import fused_scores
+from citewell.retrieval.fusion import fused_scores, with_best_meaning
+from citewell.retrieval.selection import shown
 
 CANDIDATES = 100
 """Taken from each ranking before fusion."""
@@ -87,7 +87,7 @@ class Retriever:
         ranked = await self.rank(query, depth=top_k, filters=filters, history=history)
         threshold = WEAKEST_SCORE if score_threshold is None else score_threshold
         strong = [found for found in ranked.passages if found.score >= threshold]
-        found = replace(ranked, passages=tuple(first_of_each(strong, limit=top_k)), total_found=len(strong))
+        found = replace(ranked, passages=tuple(shown(strong, limit=top_k)), total_found=len(strong))
         self._remembered[asked] = found
         if len(self._remembered) > self._most_remembered:
             self._remembered.popitem(last=False)
@@ -107,7 +107,7 @@ class Retriever:
         embedded = time.perf_counter()
         limit = max(CANDIDATES, depth)
         hits = await self._index.candidates(query, vector, limit=limit, filters=filters, hints=pull.hints)
-        ranked = _ranked(hits)
+        ranked = _ranked(query, hits)
         finished = time.perf_counter()
         return Found(
             passages=tuple(ranked),
@@ -151,12 +151,12 @@ class Retriever:
         return await self._index.pages()
 
 
-def _ranked(hits: Sequence[Hit]) -> list[ScoredPassage]:
+def _ranked(query: str, hits: Sequence[Hit]) -> list[ScoredPassage]:
     scored = [
         ScoredPassage(hit.passage, min(1.0, max(0.0, hit.dense)), hit.dense, hit.bm25, fused)
         for hit, fused in zip(hits, fused_scores(hits), strict=True)
     ]
-    return sorted(scored, key=lambda found: (-found.fused, found.passage.id))
+    return with_best_meaning(query, sorted(scored, key=lambda found: (-found.fused, found.passage.id)))
 
 
 def check_embedder(generation: Generation, embedder: Embedder) -> None:

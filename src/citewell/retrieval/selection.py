@@ -1,7 +1,8 @@
-"""Passages that say the same in the same words, shown once. Pure."""
+"""Which of the ranked passages are shown: none that repeats another, and not all of one page. Pure."""
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from citewell.models import ScoredPassage
@@ -9,18 +10,31 @@ from citewell.text import content_stems, words
 
 _MAY_DIFFER = 0.04
 """The share of words that two copies of one passage may differ in."""
+_OF_ONE_PAGE = 0.8
 _NEGATIONS = frozenset("not no never none cannot without nor neither don't doesn't isn't aren't won't can't".split())
 
 
-def first_of_each(ranked: Iterable[ScoredPassage], *, limit: int) -> list[ScoredPassage]:
-    """The first `limit` passages, without those that repeat an earlier one."""
+def shown(ranked: Sequence[ScoredPassage], *, limit: int) -> list[ScoredPassage]:
+    """The first `limit` passages in their order, without those that repeat an earlier one.
+
+    One page has at most four of five places, unless the others leave places free.
+    """
+    most = math.ceil(_OF_ONE_PAGE * limit)
+    pages: Counter[str] = Counter()
     kept: list[ScoredPassage] = []
+    spare: list[ScoredPassage] = []
     for found in ranked:
         if len(kept) == limit:
             break
-        if not any(same(found.passage.text, other.passage.text) for other in kept):
+        if any(same(found.passage.text, other.passage.text) for other in (*kept, *spare)):
+            continue
+        if pages[found.passage.url] < most:
+            pages[found.passage.url] += 1
             kept.append(found)
-    return kept
+        elif len(spare) < limit:
+            spare.append(found)
+    places = {found.passage.id for found in (*kept, *spare[: limit - len(kept)])}
+    return [found for found in ranked if found.passage.id in places]
 
 
 def same(one: str, other: str) -> bool:
