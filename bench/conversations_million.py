@@ -19,12 +19,12 @@ from typing import Any
 from uuid import uuid4
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.conversations import Address, address_of
-from citewell.conversations.database import Bounds, Database
+from citewell.conversations.database import Database
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
+from citewell.conversations.transactions import Bounds
 from citewell.models import Answer, Question
 
 TURNS = 20  # in each session, spread over the whole time, so that no two stand on one page of the disk
@@ -141,10 +141,10 @@ async def measure(few: Database, many: Database, rows: int, times: int, call: Ca
 
 
 async def plan(database: Database, statement: str, parameters: Any) -> list[str]:
-    prefix = "EXPLAIN (COSTS OFF) " if database.is_postgres else "EXPLAIN QUERY PLAN "
+    prefix = "EXPLAIN (COSTS OFF) " if database.address.kind == "postgresql" else "EXPLAIN QUERY PLAN "
 
-    async def work(connection: AsyncConnection) -> list[str]:
-        found = (await connection.exec_driver_sql(prefix + statement, parameters)).all()
+    def work(connection: sa.Connection) -> list[str]:
+        found = connection.exec_driver_sql(prefix + statement, parameters).all()
         return [str(row[-1]) for row in found]
 
     return await database.read(work)
@@ -198,7 +198,7 @@ async def run_postgres(url: str, folder: Path, rows: int) -> None:
     addresses = []
     for name in (f"many_{uuid4().hex[:8]}", f"few_{uuid4().hex[:8]}"):
         async with Database.open(address_of(url, folder)) as database:
-            await database.write(partial(AsyncConnection.exec_driver_sql, statement=f"CREATE SCHEMA {name}"))
+            await database.write(partial(sa.Connection.exec_driver_sql, statement=f"CREATE SCHEMA {name}"))
         separator = "&" if "?" in url else "?"
         addresses.append(address_of(f"{url}{separator}options=-csearch_path%3D{name}", folder))
     await run(addresses[0], addresses[1], rows)

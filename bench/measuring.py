@@ -58,8 +58,9 @@ def repeated(source: Path, target: Path, copies: int, without: Sequence[str] = (
 
 
 def _varied(text: str, copy: int) -> str:
+    front, text = re.match(r"(---\n.*?\n---\n)?(.*)", text, re.DOTALL).groups()
     # Addresses of copies come from their folder: an explicit one would be that of the original.
-    text = re.sub(r"^(?:slug|id): .*\n", "", text, count=2, flags=re.MULTILINE)
+    front = re.sub(r"^(?:slug|id): .*\n", "", front or "", flags=re.MULTILINE)
     count = 0
 
     def other(match: re.Match[str]) -> str:
@@ -67,7 +68,7 @@ def _varied(text: str, copy: int) -> str:
         count += 1
         return f"{match.group()}{copy}" if count % 7 == 0 else match.group()
 
-    return re.sub(r"(?<= )[a-z]{4,}(?= )", other, text)
+    return front + re.sub(r"(?<= )[a-z]{4,}(?= )", other, text)
 
 
 def made_up(text: str) -> Vector:

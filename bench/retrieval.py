@@ -1,55 +1,26 @@
 """Hybrid queries in process at a number of passages, beside qdrant-client's local mode and a numpy scan.
 
-python bench/retrieval.py build PASSAGES DATA_DIR      an index of the corpus's passages, varied, with made-up vectors
-python bench/retrieval.py query DATA_DIR               the golden questions, embedding included; 50 at once; memory
-python bench/retrieval.py local PASSAGES               the same passages in qdrant-client's local mode, and numpy
+python bench/retrieval.py query INDEX      the golden questions, embedding included; 50 at once; memory
+python bench/retrieval.py local INDEX      the same passages and vectors in qdrant-client's local mode, and in numpy
 """
 
 import asyncio
 import json
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
-from measuring import BASE_URL, StubEmbedder, corpus, made_up, memory_now_mb, questions, spread
+from measuring import memory_now_mb, questions, spread
 
 from citewell.embedding import BuiltinEmbedder
 from citewell.index.edge import EdgeIndex
-from citewell.models import Passage
+from citewell.index.edge_folder import current_id
+from citewell.index.edge_shard import OpenGeneration, dense_of
+from citewell.index.payload import passage_of
 from citewell.retrieval import Retriever
 
 AT_ONCE = 50
-
-
-async def _corpus_passages() -> list[Passage]:
-    from citewell.ingest.folder import FolderSource
-    from citewell.ingest.sources import PageRead
-    from citewell.ingest.splitting import Limit, split
-
-    limit = Limit(StubEmbedder().count_tokens, StubEmbedder.max_tokens)
-    found: list[Passage] = []
-    async for outcome in FolderSource(corpus(), BASE_URL).read({}):
-        if isinstance(outcome, PageRead):
-            found += split(outcome.page, limit)
-    return found
-
-
-def _passages(count: int) -> Iterator[Passage]:
-    """The corpus over and over; each copy has words of its own."""
-    base = asyncio.run(_corpus_passages())
-    for number in range(count):
-        copy, passage = number // len(base), base[number % len(base)]
-        if copy:
-            words = passage.text.split(" ")
-            words[::7] = [f"{word}{copy}" for word in words[::7]]
-            text = " ".join(words)
-            name = str(uuid5(NAMESPACE_URL, f"{passage.id}-{copy}"))
-            passage = replace(passage, id=name, text=text, url=f"{passage.url}-{copy}", content_hash=name)
-        yield passage
 
 
 async def _query(data: Path) -> dict[str, float]:
@@ -79,14 +50,15 @@ async def _query(data: Path) -> dict[str, float]:
     return result
 
 
-async def _local(count: int) -> dict[str, float]:
+async def _local(index: Path) -> dict[str, float]:
     from qdrant_client import QdrantClient, models
 
     from citewell.index.terms import Bm25Encoder, Terms
 
-    passages = await asyncio.to_thread(lambda: list(_passages(count)))
-    encoder = Bm25Encoder()
-    vectors = np.stack([made_up(p.text) for p in passages])
+    opened = OpenGeneration.load(index / "generations" / current_id(index))
+    records = [(str(r.id), passage_of(str(r.id), r.payload or {}), dense_of(r)) for r in opened.scroll(vectors=True)]
+    count, encoder = len(records), Bm25Encoder()
+    vectors = np.stack([vector for _, _, vector in records])
     embedder = BuiltinEmbedder()
     asked = questions()
     rows = [await embedder.embed_query(question) for question in asked]
@@ -113,10 +85,10 @@ async def _local(count: int) -> dict[str, float]:
             "passages",
             [
                 models.PointStruct(
-                    id=p.id,
-                    vector={"dense": vectors[first + i].tolist(), "bm25": sparse(encoder.of_passage(p.embedded_text))},
+                    id=name,
+                    vector={"dense": vector.tolist(), "bm25": sparse(encoder.of_passage(passage.embedded_text))},
                 )
-                for i, p in enumerate(passages[first : first + 1000])
+                for name, passage, vector in records[first : first + 1000]
             ],
         )
     loaded = time.perf_counter() - start
@@ -140,7 +112,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["query", data]:
             print(json.dumps(asyncio.run(_query(Path(data)))))
-        case ["local", count]:
-            print(json.dumps(asyncio.run(_local(int(count)))))
+        case ["local", data]:
+            print(json.dumps(asyncio.run(_local(Path(data)))))
         case _:
             sys.exit(__doc__)

@@ -78,7 +78,7 @@ def retrieval(extent: Extent) -> Result:
         found[name] = child(HERE / "retrieval.py", "query", growth.index_of(copies) / "index")
         if count <= 10_000 or extent.is_full:
             tell(f"retrieval: {count:,} passages in qdrant-client's local mode, and numpy")
-            found[name] |= child(HERE / "retrieval.py", "local", count)
+            found[name] |= child(HERE / "retrieval.py", "local", growth.index_of(copies) / "index")
             found[name]["local_over_ours"] = found[name]["local_p50_ms"] / found[name]["search_p50_ms"]
     return found
 
