@@ -9,24 +9,59 @@ import contextlib
 import json
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
-from measuring import MODEL, OUT, RememberingEmbedder, made_up, peak_memory_mb, questions, spread
-from retrieval import _corpus_passages, _passages
+from measuring import (
+    BASE_URL,
+    MODEL,
+    OUT,
+    RememberingEmbedder,
+    StubEmbedder,
+    corpus,
+    made_up,
+    peak_memory_mb,
+    questions,
+    spread,
+)
 
 from citewell.config import Settings
 from citewell.conversations import new_session_id
 from citewell.embedding import BuiltinEmbedder
 from citewell.grounding import BuiltinJudge, CitationGate
 from citewell.index.edge import EdgeWriter
-from citewell.models import Answer, Completed, Failed, Question, TextReleased
+from citewell.ingest.folder import FolderSource
+from citewell.ingest.sources import PageRead
+from citewell.ingest.splitting import Limit, split
+from citewell.models import Answer, Completed, Failed, Passage, Question, TextReleased
 from citewell.text import sentences
 from citewell.wiring import migrate_conversations, open_parts
 
 PASSAGES = 10_000
 DELTA = 12
 """Characters at a time, as a hosted model sends them."""
+
+
+async def _corpus_passages() -> list[Passage]:
+    limit = Limit(StubEmbedder().count_tokens, StubEmbedder.max_tokens)
+    found: list[Passage] = []
+    async for outcome in FolderSource(corpus(), BASE_URL).read({}):
+        if isinstance(outcome, PageRead):
+            found += split(outcome.page, limit)
+    return found
+
+
+def _varied(base: Sequence[Passage], count: int) -> Iterator[Passage]:
+    """The corpus over and over up to `count` passages, without its first copy; each copy has words of its own."""
+    for number in range(len(base), count):
+        copy, passage = number // len(base), base[number % len(base)]
+        words = passage.text.split(" ")
+        words[::7] = [f"{word}{copy}" for word in words[::7]]
+        name = str(uuid5(NAMESPACE_URL, f"{passage.id}-{copy}"))
+        yield replace(passage, id=name, text=" ".join(words), url=f"{passage.url}-{copy}", content_hash=name)
 
 
 async def build(data: Path) -> dict[str, float]:
@@ -37,7 +72,7 @@ async def build(data: Path) -> dict[str, float]:
     writer = EdgeWriter(data / "index")
     draft = await writer.begin(embedder=BuiltinEmbedder.name, dimensions=BuiltinEmbedder.dimensions)
     await draft.add(real, vectors)
-    rest = (await asyncio.to_thread(lambda: list(_passages(PASSAGES))))[len(real) :]
+    rest = list(_varied(real, PASSAGES))
     for start in range(0, len(rest), 1000):
         batch = rest[start : start + 1000]
         await draft.add(batch, np.stack([made_up(p.text) for p in batch]))
