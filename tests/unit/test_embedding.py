@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from citewell.embedding import BuiltinEmbedder, Embedder, RememberedQueries
-from citewell.embedding.builtin import ASSETS
+from citewell.embedding.builtin import ASSETS, BuiltinTokenizer
 from citewell.embedding.rows import in_slices, unit_rows
 from citewell.errors import ConfigurationError, EmbeddingError
 from citewell.models import Vector
@@ -74,6 +74,21 @@ def test_tokens_are_counted_without_a_limit(embedder: BuiltinEmbedder) -> None:
     assert embedder.count_tokens("") == 0
     assert embedder.count_tokens("robot " * 3000) == 3000
     assert embedder.count_tokens("nav2_bringup") > 1
+
+
+TOKENIZER = BuiltinTokenizer()
+TRICKY = st.sampled_from(
+    (
+        "running·nav2_bringup·[CLS]·x[SEP]y·[MASK·a\x0bb·a\x1cb·a\x85b·a\xa0b·é·e\u0301·日本語·a\u200bb·\ufffd·\x00·\u3000·"
+        "don't·--ros-args·§1.2·🤖·\ud800·\t·\r\n· ·" + "x" * 101
+    ).split("·")
+)
+
+
+@given(st.one_of(st.text(), st.lists(st.one_of(TRICKY, st.text(max_size=5)), max_size=30).map("".join)))
+def test_a_count_by_words_is_the_count_of_the_whole(text: str) -> None:
+    """Passages are cut by counts: one token too few, and the end of a passage is not embedded."""
+    assert TOKENIZER.count(text) == len(TOKENIZER.encode(text))
 
 
 def copied_assets(folder: Path) -> Path:

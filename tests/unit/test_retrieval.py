@@ -252,6 +252,14 @@ def test_every_term_of_a_query_is_a_term_of_the_same_text_as_a_passage(text: str
     assert all(weight > 0 for weight in document.weights)
 
 
+@given(st.lists(st.sampled_from("the node nodes Word BIG fooBar nav2 --x é 日本 a_b a.b 7 x".split()), max_size=30))
+def test_marks_around_words_change_no_weight(said: list[str]) -> None:
+    encoder = Bm25Encoder()
+    bare = encoder.of_passage(" ".join(said))
+    assert encoder.of_passage(" ".join(f"“{word}”" for word in said)) == bare
+    assert encoder.of_passage(" ".join(f"(`{word}`)," for word in said)) == bare
+
+
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [

@@ -11,19 +11,22 @@ import numpy as np
 from harness import BASE, Search, main
 from shared_embedding import SharedEmbedding
 
+from citewell.embedding import BuiltinEmbedder
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.models import Vector
 from citewell.retrieval import Retriever
 
+OWN = BuiltinEmbedder()
+
 
 class Embedding:
-    name, dimensions, max_tokens = "gte-small-int8", 384, 256
+    """The shared vectors; sizes are measured in Citewell's own way, as each of the others measures in its own."""
+
+    name, dimensions, max_tokens = OWN.name, OWN.dimensions, OWN.max_tokens
 
     def __init__(self, shared: SharedEmbedding) -> None:
         self._shared = shared
-
-    def count_tokens(self, text: str) -> int:
-        return self._shared.tokens(text)
+        self.count_tokens = OWN.count_tokens
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
         return np.array(self._shared.passages(list(texts)), dtype=np.float32)
@@ -59,4 +62,9 @@ def load(store: Path, shared: SharedEmbedding) -> Search:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["ingest"]:
+        # The others import all at the top. Here `first` starts as a server does, which reads no books.
+        import citewell.ingest  # noqa: F401
+
+        OWN.count_tokens("load the tokenizer")  # as the harness does with the shared one
     main(ingest, load)

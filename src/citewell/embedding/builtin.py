@@ -9,8 +9,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,12 +26,30 @@ if TYPE_CHECKING:
 ASSETS: Final = Path(__file__).parent.parent / "assets" / "embedder"
 _POSITIONS: Final = 512
 _CLS, _SEP = 101, 102
-_BETWEEN_BLANKS: Final = re.compile(r"[^ \t\n\r]+")
+_ALPHANUMERIC: Final = re.compile(r"[A-Za-z0-9]+")
+_SPECIAL: Final = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
+"""One token each, whatever stands around it."""
 _REMEMBERED: Final = 2**15
 _KEPT_LENGTH: Final = 64
 """Longer runs are data, not words, and would fill the memory."""
 _SLICE: Final = 8
 """Texts that a thread takes at a time: enough to make the hand-over cheap, few enough to stop soon."""
+
+
+class _Remembered(dict[str, int]):
+    """What `count` says of each word. Read as a dictionary, because ingestion looks up some hundred words a passage."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        super().__init__()
+        self._count = count
+
+    def __missing__(self, word: str) -> int:
+        counted = self._count(word)
+        if len(word) <= _KEPT_LENGTH:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[word] = counted
+        return counted
 
 
 class BuiltinTokenizer:
@@ -42,12 +59,21 @@ class BuiltinTokenizer:
         self._assets = assets
         self._loading = threading.Lock()
         self._tokenizer: Tokenizer | None = None
-        self._pieces = lru_cache(_REMEMBERED)(lambda word: len(self.encode(word)))
+        self._parts = _Remembered(lambda part: len(self.encode(part)))
+        self._words = _Remembered(self._count_word)
 
     def count(self, text: str) -> int:
         """As many as `encode` gives. No word piece reaches over a blank, and most words were counted before."""
-        words = _BETWEEN_BLANKS.findall(text)
-        return sum(self._pieces(w) if len(w) <= _KEPT_LENGTH else len(self.encode(w)) for w in words)
+        # Not at every blank that Python knows: the tokenizer removes some of them, and what they part becomes one word.
+        words = text.replace("\n", " ").replace("\t", " ").replace("\r", " ").split(" ")
+        return sum(map(self._words.__getitem__, words))
+
+    def _count_word(self, word: str) -> int:
+        if not (word.isascii() and word.isprintable()) or _SPECIAL.search(word):
+            return len(self.encode(word))
+        # Each mark of ASCII is a token by itself, and parts the word.
+        parts = _ALPHANUMERIC.findall(word)
+        return sum(map(self._parts.__getitem__, parts)) + len(word) - sum(map(len, parts))
 
     def encode(self, text: str) -> list[int]:
         # A lone surrogate is no text for the tokenizer.

@@ -22,9 +22,11 @@ _IDENTIFIER = re.compile(
 )
 _TOKEN = re.compile(r"[^\W_]+")
 _RUN = re.compile(r"[\w\-.:/]+")
-"""What no token and no identifier reaches beyond: the same few thousand runs come again and again."""
+"""What no token and no identifier reaches beyond."""
+_MARKS = ".,;:!?()[]{}\"'`*<>|/$&=+@#%^~\\"
+"""What may stand around a word without making it an identifier, as a hyphen does."""
 _KEPT_LENGTH = 64
-"""Longer runs are data, not words, and would fill the memory."""
+"""Longer words are data, and would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,8 @@ class Bm25Encoder:
     def of_passage(self, text: str) -> Terms:
         words = self._words.embed_document(text)
         length, found = 0, list[int]()
-        for run in _RUN.findall(text):
-            tokens, ids = _of_run(run) if len(run) <= _KEPT_LENGTH else _counted(run)
+        for word in text.split():
+            tokens, ids = _of_word(word) if len(word) <= _KEPT_LENGTH else _counted(word)
             length += tokens
             found += ids
         norm = _K * (1 - _B + _B * length / AVERAGE_LENGTH)
@@ -64,12 +66,18 @@ def identifiers(text: str) -> list[str]:
     return [m.group().lower() for m in _IDENTIFIER.finditer(text)]
 
 
-def _counted(run: str) -> tuple[int, tuple[int, ...]]:
+def _counted(word: str) -> tuple[int, tuple[int, ...]]:
     """How many tokens it has, and the terms of its identifiers."""
-    return len(_TOKEN.findall(run)), tuple(map(_term_id, identifiers(run)))
+    bare = word.strip(_MARKS)
+    if bare.isalpha() and bare[1:].islower():
+        return 1, ()
+    runs = _RUN.findall(word)
+    names = (name for run in runs for name in identifiers(run))
+    return sum(len(_TOKEN.findall(run)) for run in runs), tuple(map(_term_id, names))
 
 
-_of_run = lru_cache(maxsize=2**15)(_counted)
+_of_word = lru_cache(maxsize=2**15)(_counted)
+"""The same few thousand words come again and again."""
 
 
 def _term_id(identifier: str) -> int:
