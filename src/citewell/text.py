@@ -6,7 +6,7 @@ a sentence is the same sentence everywhere.
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -181,6 +181,10 @@ STOPWORDS = frozenset(
     "each few more most other some own same too very just also only s t d ll re ve m one ones get gets got let".split()
 )
 _LOCAL = threading.local()
+_BETWEEN_LINKS = re.compile(r"\s+[·›»→|]\s+")
+_SHORTEST_TRAIL = 2
+_LONGEST_STEP = 100
+_SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'”’)\]*_`]*$")
 
 
 def words(text: str) -> list[str]:
@@ -204,3 +208,19 @@ def stem(word: str) -> str:
 def content_stems(text: str) -> list[str]:
     """Stems of the words that carry meaning, in order, with repetitions."""
     return [stem(w) for w in words(text) if w.lower() not in STOPWORDS]
+
+
+def is_signpost(paragraph: str, titles: Sequence[str]) -> bool:
+    """Whether a paragraph only says where it stands: a trail of links, or nothing beyond the titles above it.
+
+    Trails are "Book · Part 2 · Chapter 3"; the others are mostly the alternative text of a picture.
+    """
+    flat = paragraph.strip().strip("*_")
+    steps = _BETWEEN_LINKS.split(flat)
+    if len(steps) > _SHORTEST_TRAIL:
+        starts = (step.lstrip("*_[")[:1] for step in steps)
+        return all(start.isupper() or start.isdigit() for start in starts) and max(map(len, steps)) <= _LONGEST_STEP
+    if _SENTENCE_END.search(flat) or len(flat) > _LONGEST_STEP:
+        return False
+    said = set(content_stems(flat))
+    return said <= set(content_stems(" ".join(titles)))

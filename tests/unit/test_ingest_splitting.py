@@ -168,3 +168,15 @@ def test_a_tokenizer_whose_parts_do_not_add_up_is_still_within_the_limit(tokens:
     limit = Limit(lambda text: len(text) // 4 + 3 * text.count("\n\n") + 1, tokens)
     found = split(page_of("\n\n".join(f"Sentence number {i} is here." for i in range(60))), limit)
     assert all(limit.count(p.embedded_text) <= tokens for p in found)
+
+
+def test_a_trail_of_links_and_a_picture_that_repeats_the_title_are_no_passages() -> None:
+    source = (
+        "Part 2 — Vectors · Unit 1 — Basics · Lesson 3 — Unit vectors?\n\n## Why\n\nA unit vector has the length 1.\n\n"
+        "## Picture\n\n![Unit vectors](a.svg)\n\n## Formula\n\na · b"
+    )
+    assert texts(source, title="Lesson 3 — Unit vectors") == ["A unit vector has the length 1.", "a · b"]
+
+
+def test_a_page_that_only_repeats_its_title_has_one_passage() -> None:
+    assert texts("![Unit vectors](a.svg)", title="Unit vectors") == ["Unit vectors"]

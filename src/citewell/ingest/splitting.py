@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from citewell.models import Heading, Page, Passage
-from citewell.text import Block, blocks, sentences
+from citewell.text import Block, blocks, is_signpost, sentences
 
 NAMESPACE = uuid.UUID("6f0c9a52-3d0b-5d5e-9c64-2f8f3a1e7b40")
 """Of passage ids. To change it is to change every id."""
@@ -63,10 +63,10 @@ class _Measured:
 
 def split(page: Page, limit: Limit) -> list[Passage]:
     """The passages of a page in reading order. A page with any text has at least one."""
-    sections = [_measured(page, section, limit) for section in _sections(page)]
+    sections = [_measured(page, section, limit) for section in _telling(page)]
     if any(section.too_large for section in sections):
         page = _divided(page, sections, limit)
-        sections = [_measured(page, section, limit) for section in _sections(page)]
+        sections = [_measured(page, section, limit) for section in _telling(page)]
     found: list[Passage] = []
     seen: dict[str, int] = {}
     for section in sections:
@@ -120,6 +120,17 @@ def _passage(page: Page, section: _Measured, start: int, end: int, index: int, s
     digest = hashlib.sha256(passage.embedded_text.encode("utf-8", "surrogatepass")).hexdigest()
     nth = seen[digest] = seen.get(digest, -1) + 1
     return replace(passage, id=str(uuid.uuid5(NAMESPACE, f"{page.url}\n{digest}\n{nth}")), content_hash=digest)
+
+
+def _telling(page: Page) -> list[_Section]:
+    """The sections that say something. A trail of links or a picture's title alone would be found before the text."""
+    every = list(_sections(page))
+    return [section for section in every if not _is_signpost(page, section)] or every
+
+
+def _is_signpost(page: Page, section: _Section) -> bool:
+    titles = (page.title, *section.path)
+    return all(b.kind == "paragraph" and is_signpost(page.text[b.start : b.end], titles) for b in section.blocks)
 
 
 def _sections(page: Page) -> Iterator[_Section]:
