@@ -59,7 +59,7 @@ def session_of(number: int) -> str:
 
 async def fill(database: Database, rows: int) -> None:
     sessions = max(1, rows // TURNS)
-    if database.is_postgres:
+    if database.address.kind == "postgresql":
         moment = f"now() - interval '{DAYS} days' * (1 - n::float / {rows})"
         statement = _POSTGRES.format(rows=rows, sessions=sessions, moment=moment, text="repeat('It is built. ', 30)")
     else:
@@ -73,16 +73,15 @@ async def fill(database: Database, rows: int) -> None:
 
 
 @contextmanager
-def recorded(database: Database) -> Iterator[list[tuple[str, Any]]]:
+def recorded() -> Iterator[list[tuple[str, Any]]]:
     statements: list[tuple[str, Any]] = []
 
     def record(_c: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
         statements.append((statement, parameters))
 
-    engine = database._engine.sync_engine
-    sa.event.listen(engine, "before_cursor_execute", record)
+    sa.event.listen(sa.Engine, "before_cursor_execute", record)
     yield statements
-    sa.event.remove(engine, "before_cursor_execute", record)
+    sa.event.remove(sa.Engine, "before_cursor_execute", record)
 
 
 Call = Callable[[ConversationStore, int, int], Awaitable[object]]
@@ -162,7 +161,7 @@ async def run(address: Address, small: Address, rows: int) -> None:
         print(f"filled in {time.perf_counter() - start:.0f} s")
         plans: list[tuple[str, list[tuple[str, Any]]]] = []
         for name, _, call in CALLS:
-            with recorded(many) as statements:
+            with recorded() as statements:
                 await call(ConversationStore(many), rows, 0)
             await call(ConversationStore(few), SMALL, 0)
             plans.append((name, statements))

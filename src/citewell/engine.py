@@ -68,6 +68,8 @@ class _Run:
     events: deque[AnswerEvent] = field(default_factory=deque)
     """Events of the model's own searches, waiting to be yielded."""
     confined: bool = False
+    reading: Reading | None = None
+    """Of the selection, if there is one."""
     conflict: Conflict | None = None
     probability: float = 0.0
     input_hash: str = ""
@@ -148,10 +150,12 @@ class Engine:
         }
 
     async def _afresh(self, question: Question) -> Answer:
-        async with contextlib.aclosing(self._steps(self._begin(question, question.history or ()), replay=False)) as run:
-            async for event in run:
-                if isinstance(event, Completed):
-                    return event.answer
+        run = self._begin(question, question.history or ())
+        for steps in (self._find, self._answer):
+            async with contextlib.aclosing(steps(run)) as events:
+                async for event in events:
+                    if isinstance(event, Completed):
+                        return event.answer
         raise ModelError("The answer has no end.")
 
     def _begin(self, question: Question, history: tuple[Message, ...]) -> _Run:
@@ -165,9 +169,17 @@ class Engine:
             run.history = await self._conversations.history(
                 question.session_id, limit_messages=self._options.history_messages
             )
+        async with contextlib.aclosing(self._find(run)) as events:
+            async for event in events:
+                yield event
+        if answer := await self._given_again(run):
+            if answer.status == "success":
+                yield TextReleased(answer.text)
+            yield Completed(answer)
+            return
         done = False
         try:
-            async with contextlib.aclosing(self._steps(run, replay=True)) as events:
+            async with contextlib.aclosing(self._answer(run)) as events:
                 async for event in events:
                     if isinstance(event, Completed):
                         done = True  # from here on the store decides, also when the reader leaves meanwhile
@@ -177,28 +189,34 @@ class Engine:
             if not done and run.gate.released:
                 await self._save_what_was_shown(run)
 
+    async def _given_again(self, run: _Run) -> Answer | None:
+        """A finished answer to the very same input, saved as a turn of this session, also when the reader leaves."""
+        if not run.evidence.shown:
+            return None
+        return await asyncio.shield(
+            self._conversations.save_again(run.question, run.input_hash, elapsed_ms=_elapsed(run))
+        )
+
     async def _save_what_was_shown(self, run: _Run) -> None:
         """Best effort while the reader is gone already: a failure here has nobody to be told."""
         answer = self._finished(run, run.gate.released)
         with contextlib.suppress(CitewellError):
             await asyncio.shield(self._conversations.save(run.question, answer, complete=False))
 
-    async def _steps(self, run: _Run, *, replay: bool) -> AsyncGenerator[AnswerEvent, None]:
+    async def _find(self, run: _Run) -> AsyncGenerator[AnswerEvent, None]:
+        """The evidence, and with it the hash of all that the answer depends on."""
         question = run.question
-        reading = self._read_selection(run)
+        run.reading = self._read_selection(run)
         if not run.confined:
             yield SearchStarted(question.text, question.top_k, question.filters)
             found = await self._search(run, question.text, question.top_k, question.filters)
             run.evidence.add(found.passages)
             yield PassagesFound(question.text, found.passages)
         run.input_hash = self._input_hash(run)
-        if replay and run.evidence.shown and (stored := await self._conversations.finished(run.input_hash)):
-            if stored.status == "success":
-                yield TextReleased(stored.text)
-            yield Completed(self._replayed(run, stored))
-            return
-        if not run.confined:
-            reading = await self._read_found(run)
+
+    async def _answer(self, run: _Run) -> AsyncGenerator[AnswerEvent, None]:
+        """An answer from the evidence, or a refusal."""
+        reading = run.reading if run.confined else await self._read_found(run)
         if reading is None or run.probability < REFUSAL_LINE:
             yield Completed(self._refused(run))
             return
@@ -366,9 +384,6 @@ class Engine:
             confidence_level=level_of(confidence),
             conflicting_info=False,
         )
-
-    def _replayed(self, run: _Run, stored: Answer) -> Answer:
-        return replace(stored, id=str(uuid.uuid4()), session_id=run.question.session_id, elapsed_ms=_elapsed(run))
 
     def _sources_only(self, run: _Run) -> Answer:
         """R6: the model is away; what was found is still worth showing."""

@@ -119,8 +119,8 @@ async def migrate_conversations(settings: Settings) -> None:
 @contextlib.asynccontextmanager
 async def open_conversations(settings: Settings) -> AsyncIterator["ConversationStore"]:
     """The conversations, on a database that `migrate_conversations` has prepared."""
-    from citewell.conversations.database import Bounds
     from citewell.conversations.store import ConversationStore
+    from citewell.conversations.transactions import Bounds
 
     address = conversations_address(settings)
     # A file cannot freeze as a server can: who waits for it stands in line behind others, and may wait longer.

@@ -51,8 +51,8 @@ async def age(address: Address, session_id: str, days: float) -> None:
 
 async def rows_in(address: Address, table: sa.Table) -> int:
     async with Database.open(address) as database:
-        counted = await database.read(lambda c: c.execute(sa.select(sa.func.count()).select_from(table)))
-        return counted.scalar_one()
+        count = sa.select(sa.func.count()).select_from(table)
+        return await database.read(lambda connection: connection.execute(count).scalar_one())
 
 
 async def test_an_answer_comes_back_as_it_was(store: ConversationStore) -> None:
@@ -328,6 +328,74 @@ async def test_a_finished_answer_is_given_again_and_belongs_to_nobody(store: Con
     assert await store.finished("") is None
 
 
+async def test_an_answer_given_again_is_a_turn_of_its_own(store: ConversationStore) -> None:
+    first, second = new_session_id(), new_session_id()
+    answer = await ask(store, first, "How?")
+    asked = replace(a_question(second.upper(), "How, again?"), selection="the build", request_id="req-2")
+
+    again = await store.save_again(asked, answer.input_hash, elapsed_ms=12.5)
+
+    assert again is not None
+    assert again.id != answer.id
+    assert replace(answer, id=again.id, session_id=second, elapsed_ms=12.5) == again
+    (turn,) = (await store.session(second)).turns
+    assert turn.answer == again
+    assert (turn.question, turn.selection, turn.request_id) == ("How, again?", "the build", "req-2")
+    assert (turn.complete, turn.sequence) == (True, 1)
+    assert await questions_of(store, first) == ["How?"]
+
+
+async def test_however_often_it_was_given_it_is_the_first_answer_that_is_given_again(store: ConversationStore) -> None:
+    first, session_id = new_session_id(), new_session_id()
+    answer = await ask(store, first, "How?")
+    await store.save(a_question(first), replace(an_answer(first, "Another."), input_hash=answer.input_hash))
+    for _ in range(3):
+        again = await store.save_again(a_question(session_id), answer.input_hash, elapsed_ms=1.0)
+        assert again is not None
+        assert again.text == answer.text
+    assert [turn.sequence for turn in (await store.session(session_id)).turns] == [1, 2, 3]
+
+
+async def test_what_was_never_answered_is_not_given_again(store: ConversationStore) -> None:
+    session_id = new_session_id()
+    left = an_answer(session_id)
+    await store.save(a_question(session_id), left, complete=False)
+    for input_hash in ("", "ff", left.input_hash):
+        assert await store.save_again(a_question(session_id), input_hash, elapsed_ms=1.0) is None
+    assert len((await store.session(session_id)).turns) == 1
+
+
+async def test_an_answer_that_another_process_deleted_is_not_given_again(
+    store: ConversationStore, address: Address
+) -> None:
+    first, second = new_session_id(), new_session_id()
+    answer = await ask(store, first, "How?")
+    assert await store.save_again(a_question(second), answer.input_hash, elapsed_ms=1.0) is not None
+    async with ConversationStore.open(address) as other:
+        await other.delete_session(first)
+        await other.delete_session(second)
+    assert await store.save_again(a_question(new_session_id()), answer.input_hash, elapsed_ms=1.0) is None
+
+
+async def test_an_answer_given_again_after_its_session_was_deleted_is_not_saved(store: ConversationStore) -> None:
+    first, deleted = new_session_id(), new_session_id()
+    answer = await ask(store, first, "How?")
+    await store.delete_session(deleted)
+    again = await store.save_again(a_question(deleted), answer.input_hash, elapsed_ms=5000.0)
+    assert again is not None
+    assert again.text == answer.text
+    assert await questions_of(store, deleted) == []
+    assert store.dropped_saves == 1
+
+
+async def test_a_question_that_is_no_text_is_refused_before_an_answer_is_given_again(store: ConversationStore) -> None:
+    session_id = new_session_id()
+    answer = await ask(store, session_id, "How?")
+    await store.save_again(a_question(session_id), answer.input_hash, elapsed_ms=1.0)
+    with pytest.raises(InvalidInputError):
+        await store.save_again(a_question(session_id, "a\0b"), answer.input_hash, elapsed_ms=1.0)
+
+
 async def test_an_answer_without_its_model_is_not_given_again(store: ConversationStore) -> None:
     session_id = new_session_id()
     answer = replace(an_answer(session_id, ""), fallback_message="The model is away.")
@@ -392,9 +460,9 @@ async def test_the_author_reads_all_of_a_long_list(store: ConversationStore, add
     await ask(store, session_id, "0")
     async with Database.open(address) as database:
         first = sa.select(conversations)
-        copied = (await database.read(lambda c: c.execute(first))).mappings().one()
+        copied = await database.read(lambda connection: connection.execute(first).mappings().one())
         many = [{**copied, "id": new_session_id(), "query": str(n)} for n in range(1, 1203)]
-        await database.write(lambda c: c.execute(sa.insert(conversations), many))
+        await database.write(lambda connection: connection.execute(sa.insert(conversations), many))
     asked = [entry.question async for entry in store.entries(since=datetime.now(UTC) - timedelta(days=1))]
     assert sorted(asked, key=int) == [str(n) for n in range(1203)]
 

@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.conversations import Address, address_of, migrations, new_session_id
 from citewell.conversations.database import Database
@@ -44,9 +43,9 @@ PLAIN_SQLITE = (
 
 
 async def run(address: Address, *statements: str) -> None:
-    async def work(connection: AsyncConnection) -> None:
+    def work(connection: sa.Connection) -> None:
         for statement in statements:
-            await connection.exec_driver_sql(statement)
+            connection.exec_driver_sql(statement)
 
     if address.kind == "sqlite":
         Path(address.location).parent.mkdir(exist_ok=True)
@@ -77,16 +76,16 @@ def shape(connection: sa.Connection) -> dict[str, object]:
 
 async def shape_of(address: Address) -> dict[str, object]:
     async with Database.open(address) as database:
-        return await database.read(lambda connection: connection.run_sync(shape))
+        return await database.read(shape)
 
 
 async def shape_of_the_tables(address: Address) -> dict[str, object]:
     """What the code expects to find, made on the same database and rolled back by dropping it."""
 
-    async def work(connection: AsyncConnection) -> dict[str, object]:
-        await connection.run_sync(metadata.drop_all)
-        await connection.run_sync(metadata.create_all)
-        return await connection.run_sync(shape)
+    def work(connection: sa.Connection) -> dict[str, object]:
+        metadata.drop_all(connection)
+        metadata.create_all(connection)
+        return shape(connection)
 
     async with Database.open(address) as database:
         return await database.write(work)
@@ -94,7 +93,7 @@ async def shape_of_the_tables(address: Address) -> dict[str, object]:
 
 async def test_a_new_database_has_the_tables_that_the_code_expects(empty_address: Address) -> None:
     assert not await is_current(empty_address)
-    assert await migrate(empty_address) == "0002"
+    assert await migrate(empty_address) == "0003"
     assert await is_current(empty_address)
     assert await shape_of(empty_address) == await shape_of_the_tables(empty_address)
 
@@ -111,8 +110,8 @@ async def test_a_new_database_has_the_columns_and_indexes_of_the_plain_table(
     await migrate(new)
     assert (await shape_of(plain)).items() <= (await shape_of(new)).items()
     async with Database.open(plain) as old, Database.open(new) as fresh:
-        wanted = await old.read(lambda connection: connection.run_sync(defaults))
-        assert wanted.items() <= (await fresh.read(lambda connection: connection.run_sync(defaults))).items()
+        wanted = await old.read(defaults)
+        assert wanted.items() <= (await fresh.read(defaults)).items()
 
 
 async def test_the_plain_table_is_adopted_with_its_rows(empty_address: Address) -> None:
@@ -181,7 +180,7 @@ async def test_an_older_revision_is_brought_forward(empty_address: Address) -> N
 
     await run(empty_address)
     async with Database.open(empty_address) as database:
-        await database.write(lambda connection: connection.run_sync(to_the_first))
+        await database.write(to_the_first)
     assert not await is_current(empty_address)
     await migrate(empty_address)
     assert await is_current(empty_address)
@@ -199,7 +198,7 @@ async def test_migrating_again_changes_nothing(empty_address: Address) -> None:
 async def test_workers_that_start_together_may_all_migrate(empty_address: Address) -> None:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(migrate(empty_address)) for _ in range(6)]
-    assert {task.result() for task in tasks} == {"0002"}
+    assert {task.result() for task in tasks} == {"0003"}
     assert await is_current(empty_address)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from citewell.conversations import Address, address_of, new_session_id
-from citewell.conversations.database import Bounds
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
+from citewell.conversations.transactions import Bounds
 from citewell.errors import DatabaseError
 from tests.integration.postgres import Postgres
 from tests.integration.turns import a_question, an_answer

@@ -77,6 +77,18 @@ async def test_the_same_question_is_replayed_byte_for_byte_also_by_another_engin
     assert again.id != first.id
 
 
+async def test_an_answer_that_is_replayed_is_saved_as_a_turn_of_its_session(data: Path) -> None:
+    async with toy_book(data) as book:
+        await book.engine.answer(a_question("What is a ROS 2 node?", history=()))
+        events = await events_of(book, "What is a ROS 2 node?", history=())
+        assert [type(event) for event in events] == [SearchStarted, PassagesFound, TextReleased, Completed]
+        last = events[-1]
+        assert isinstance(last, Completed)
+        turns = (await book.conversations.session(last.answer.session_id)).turns
+        assert last.answer.id in [turn.id for turn in turns]
+        assert shown(events) == last.answer.text
+
+
 async def test_verify_answers_afresh_and_agrees(data: Path) -> None:
     async with toy_book(data) as book:
         record = await book.engine.verify(a_question("What is a topic?", history=()))

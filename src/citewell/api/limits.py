@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Literal, Self
 
-from limits import RateLimitItemPerMinute
-from limits.aio.storage import MovingWindowSupport, Storage
-from limits.aio.strategies import MovingWindowRateLimiter
-
 from citewell.api.statuses import LimitReached
 from citewell.logs import log
 from citewell.models import ServiceStatus
 
 if TYPE_CHECKING:
+    from limits import RateLimitItemPerMinute
+    from limits.aio.strategies import MovingWindowRateLimiter
     from redis.asyncio import Redis
 
 WINDOW = 60
@@ -65,67 +63,6 @@ def _is_trusted(text: str, trusted: Sequence[IPv4Network | IPv6Network]) -> bool
     return address is not None and any(address in network for network in trusted)
 
 
-class BoundedMemory(Storage, MovingWindowSupport):
-    """Exact moving windows in this process. Forgets the longest unused key when there are too many.
-
-    The library's own memory storage walks all keys in threads at each hit and has no bound.
-    """
-
-    STORAGE_SCHEME = None
-
-    def __init__(self, *, clock: Callable[[], float] = time.time, max_keys: int = MAX_KEYS) -> None:
-        super().__init__()
-        self._clock = clock
-        self._max_keys = max_keys
-        self._hits: OrderedDict[str, deque[float]] = OrderedDict()
-
-    async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        hits = self._window(key, expiry)
-        if len(hits) + amount > limit:
-            return False
-        hits.extend([self._clock()] * amount)
-        self._hits[key] = hits
-        self._hits.move_to_end(key)
-        while len(self._hits) > self._max_keys:
-            self._hits.popitem(last=False)
-        return True
-
-    async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        hits = self._window(key, expiry)
-        return (hits[0] if hits else self._clock()), len(hits)
-
-    def _window(self, key: str, expiry: int) -> deque[float]:
-        hits = self._hits.get(key, deque())
-        begins = self._clock() - expiry
-        while hits and hits[0] <= begins:
-            hits.popleft()
-        return hits
-
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        return ValueError
-
-    async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        raise NotImplementedError
-
-    async def get(self, key: str) -> int:
-        return len(self._hits.get(key, ()))
-
-    async def get_expiry(self, key: str) -> float:
-        raise NotImplementedError
-
-    async def check(self) -> bool:
-        return True
-
-    async def reset(self) -> int | None:
-        count = len(self._hits)
-        self._hits.clear()
-        return count
-
-    async def clear(self, key: str) -> None:
-        self._hits.pop(key, None)
-
-
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Where a client stands with one limit after this request."""
@@ -147,6 +84,33 @@ class Standing:
             )
 
 
+class LocalWindows:
+    """Exact moving windows in this process. Forgets the longest unused key when there are too many."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.time, max_keys: int = MAX_KEYS) -> None:
+        self._clock = clock
+        self._max_keys = max_keys
+        self._hits: OrderedDict[tuple[Policy, str], deque[float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def admit(self, policy: Policy, key: str, limit: int) -> Standing:
+        now = self._clock()
+        hits = self._hits.get((policy, key), deque())
+        while hits and hits[0] <= now - WINDOW:
+            hits.popleft()
+        admitted = len(hits) < limit
+        if admitted:
+            hits.append(now)
+            self._hits[policy, key] = hits
+            self._hits.move_to_end((policy, key))
+            while len(self._hits) > self._max_keys:
+                self._hits.popitem(last=False)
+        reset = hits[0] + WINDOW - now if hits else float(WINDOW)
+        return Standing(policy, limit, limit - len(hits), reset, admitted)
+
+
 class Windows:
     """The sliding windows. Open it with `async with`: it watches for Redis to come back."""
 
@@ -159,13 +123,14 @@ class Windows:
         clock: Callable[[], float] = time.time,
         look_again: float = 1.0,
     ) -> None:
-        self._items = {policy: RateLimitItemPerMinute(amount) for policy, amount in limits.items()}
+        self._limits = limits
         self._clock = clock
-        self._local = MovingWindowRateLimiter(BoundedMemory(clock=clock))
+        self._local = LocalWindows(clock=clock)
         self._redis_url = redis_url
         self._redis_wait = redis_wait
         self._look_again = look_again
         self._shared: MovingWindowRateLimiter | None = None
+        self._items: dict[Policy, RateLimitItemPerMinute] = {}
         self._errors: tuple[type[Exception], ...] = ()
         self._client: Redis | None = None
         self._away = asyncio.Event()
@@ -175,8 +140,10 @@ class Windows:
         if self._redis_url is None:
             yield self
             return
-        # Loading redis takes a while, and most do without it.
+        # Loading these takes a while, and most do without Redis.
+        from limits import RateLimitItemPerMinute
         from limits.aio.storage import RedisStorage
+        from limits.aio.strategies import MovingWindowRateLimiter
         from redis.asyncio import BlockingConnectionPool, Redis
         from redis.exceptions import RedisError
 
@@ -194,6 +161,7 @@ class Windows:
             connection_pool=pool,  # type: ignore[arg-type] # documented by limits, not in its annotation
         )
         self._shared = MovingWindowRateLimiter(storage)
+        self._items = {policy: RateLimitItemPerMinute(amount) for policy, amount in self._limits.items()}
         self._client = Redis(connection_pool=pool)
         self._errors = (RedisError, OSError, TimeoutError)
         async with asyncio.TaskGroup() as group:
@@ -210,7 +178,7 @@ class Windows:
         if self._shared is not None and not self._away.is_set():
             try:
                 async with asyncio.timeout(self._redis_wait):
-                    return await self._hit(self._shared, policy, key)
+                    return await self._admit_shared(self._shared, policy, key)
             except self._errors as error:
                 log(
                     "limits",
@@ -219,9 +187,9 @@ class Windows:
                     error=type(error).__name__,
                 )
                 self._away.set()
-        return await self._hit(self._local, policy, key)
+        return self._local.admit(policy, key, self._limits[policy])
 
-    async def _hit(self, windows: MovingWindowRateLimiter, policy: Policy, key: str) -> Standing:
+    async def _admit_shared(self, windows: "MovingWindowRateLimiter", policy: Policy, key: str) -> Standing:
         item = self._items[policy]
         admitted = await windows.hit(item, policy, key)
         stats = await windows.get_window_stats(item, policy, key)

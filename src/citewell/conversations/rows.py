@@ -19,29 +19,25 @@ SNIPPET = 500
 # NUL is no text to Postgres; a lone surrogate is no text at all.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
-
-COLUMNS = (
-    *("id", "session_id", "query", "response", "sources", "mode", "selected_text", "chunks_retrieved", "latency_ms"),
-    *("status", "complete", "confidence", "confidence_level", "low_confidence", "conflicting_info"),
-    *("dropped_sentences", "refusal_reason", "fallback_message", "model", "input_hash", "output_hash"),
-    *("deterministic", "trace_id"),
+QUESTION_COLUMNS = ("session_id", "query", "selected_text", "trace_id")
+ANSWER_COLUMNS = (
+    *("id", "session_id", "mode", "response", "status", "sources", "confidence", "confidence_level", "model"),
+    *("chunks_retrieved", "latency_ms", "refusal_reason", "low_confidence", "conflicting_info", "dropped_sentences"),
+    *("input_hash", "output_hash", "deterministic", "fallback_message"),
 )
+COLUMNS = (*ANSWER_COLUMNS, "query", "selected_text", "trace_id", "complete")
 
 
 def columns_of(question: Question, answer: Answer, *, complete: bool) -> dict[str, object]:
     """The columns that do not depend on what is stored already. Raises InvalidInputError for text that is not text."""
     sources = sources_of(answer.citations)
-    check_text("question", question.text)
-    check_text("selection", question.selection or "")
     check_text("answer", answer.text, answer.refusal_reason or "", answer.fallback_message or "", *_strings(sources))
     return {
+        **question_columns_of(question),
         "id": answer.id,
-        "session_id": question.session_id,
-        "query": question.text,
         "response": answer.text,
         "sources": sources,
         "mode": answer.mode,
-        "selected_text": question.selection,
         "chunks_retrieved": answer.chunks_retrieved,
         "latency_ms": answer.elapsed_ms,
         "status": answer.status,
@@ -57,6 +53,17 @@ def columns_of(question: Question, answer: Answer, *, complete: bool) -> dict[st
         "input_hash": answer.input_hash,
         "output_hash": answer.output_hash,
         "deterministic": answer.deterministic,
+    }
+
+
+def question_columns_of(question: Question) -> dict[str, object]:
+    """Raises InvalidInputError for text that is not text."""
+    check_text("question", question.text)
+    check_text("selection", question.selection or "")
+    return {
+        "session_id": question.session_id,
+        "query": question.text,
+        "selected_text": question.selection,
         "trace_id": question.request_id,
     }
 

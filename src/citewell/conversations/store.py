@@ -6,6 +6,7 @@ Order and deletion go by the moment a question was asked, on the database's cloc
 import hashlib
 import time
 import uuid
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,14 +15,16 @@ from functools import cache, partial
 from typing import Any, Self
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.dml import ReturningInsert
 
 from citewell.conversations import rows
 from citewell.conversations.address import Address
-from citewell.conversations.database import Bounds, Database
+from citewell.conversations.database import Database
 from citewell.conversations.history import HISTORY_TOKENS, last_turns
 from citewell.conversations.sessions import session_id_of, shown_session
 from citewell.conversations.tables import conversations, deleted_sessions
+from citewell.conversations.transactions import Bounds
 from citewell.conversations.turns import Entry, Turn, TurnPage, Vote
 from citewell.conversations.variants import enter_session, insert_into, now
 from citewell.errors import InvalidInputError, NotFoundError
@@ -30,8 +33,26 @@ from citewell.models import Answer, Message, Question
 
 _TOMBSTONES_KEPT = timedelta(days=1)  # no question takes longer
 _BATCH = 500
+_KNOWN_INPUTS = 1000
 _FIRST_ID = str(uuid.UUID(int=0))
 _c = conversations.c
+
+# Made once: making one costs more than running it.
+_ANY_TURN = sa.select(_c.id).limit(1)
+_LAST_TURNS = (
+    sa.select(_c.query, _c.response)
+    .where(_c.session_id == sa.bindparam("session_id"), _c.response != "")
+    .order_by(_c.created_at.desc(), _c.sequence.desc())
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+_FIRST_ANSWER = (
+    sa.select(*(_c[name] for name in rows.ANSWER_COLUMNS))
+    .where(_c.input_hash == sa.bindparam("input_hash", type_=_c.input_hash.type))
+    .where(_c.complete, _c.status != "error", _c.fallback_message.is_(None))
+    .order_by(_c.created_at, _c.sequence, _c.id)
+    .limit(1)
+)
+_ANSWERED = _FIRST_ANSWER.with_only_columns(_c.id)
 
 
 class ConversationStore:
@@ -41,6 +62,8 @@ class ConversationStore:
         self._database = database
         self.dropped_saves = 0
         """Answers that came after their session had been deleted."""
+        self._known_inputs: OrderedDict[str, None] = OrderedDict()
+        """Inputs answered not long ago, so that it need not be asked first whether they were. No more than a hint."""
 
     @classmethod
     @asynccontextmanager
@@ -51,21 +74,16 @@ class ConversationStore:
 
     async def ping(self) -> None:
         """Look whether the conversations can be read."""
-        await self._database.read(lambda connection: connection.execute(sa.select(_c.id).limit(1)))
+        await self._database.read(lambda connection: connection.execute(_ANY_TURN).first())
 
     async def history(
         self, session_id: str, *, limit_messages: int, limit_tokens: int = HISTORY_TOKENS
     ) -> tuple[Message, ...]:
         """The last whole turns, oldest first. Turns without a word of reply are left out."""
-        query = (
-            sa.select(_c.query, _c.response)
-            .where(_c.session_id == session_id_of(session_id), _c.response != "")
-            .order_by(_c.created_at.desc(), _c.sequence.desc())
-            .limit(limit_messages // 2)
-        )
+        values = {"session_id": session_id_of(session_id), "most": limit_messages // 2}
 
-        async def work(connection: AsyncConnection) -> list[Message]:
-            found = (await connection.execute(query)).all()
+        def work(connection: sa.Connection) -> list[Message]:
+            found = connection.execute(_LAST_TURNS, values).all()
             return [m for q, r in reversed(found) for m in (Message("user", q), Message("assistant", r))]
 
         messages = await self._database.read(work) if limit_messages > 1 else []
@@ -82,13 +100,55 @@ class ConversationStore:
         columns = rows.columns_of(replace(question, session_id=session_id), answer, complete=complete)
         columns["id"] = _turn_id(answer.id)
 
-        async def work(connection: AsyncConnection) -> bool:
-            await enter_session(connection, session_id)
-            return await _insert_turn(connection, columns, *await _moment(connection, asked))
+        def work(connection: sa.Connection) -> bool:
+            inserted = _insert(connection, _turn_insert(connection.dialect.name), columns, asked)
+            return inserted is not None or _is_stored(connection, columns["id"])
 
         if not await self._database.write(work):
-            self.dropped_saves += 1
-            log("database", "dropped an answer after its session was deleted", session=shown_session(session_id))
+            self._count_dropped(session_id)
+
+    async def save_again(self, question: Question, input_hash: str, *, elapsed_ms: float) -> Answer | None:
+        """Give the first whole answer to this very input again, saved as a turn of its own. None: there is none.
+
+        The database copies the answer by itself, and what it gives is what it holds: an answer whose sessions were all
+        deleted or purged is not given any more. `elapsed_ms` is what it is in `save`.
+        """
+        asked = time.monotonic() - elapsed_ms / 1000
+        if not input_hash or not (input_hash in self._known_inputs or await self._has_answer(input_hash)):
+            return None
+        session_id = session_id_of(question.session_id)
+        columns = rows.question_columns_of(replace(question, session_id=session_id))
+        columns |= {"id": str(uuid.uuid4()), "latency_ms": elapsed_ms, "input_hash": input_hash}
+
+        def work(connection: sa.Connection) -> tuple[Answer, bool] | None:
+            row = _insert(connection, _turn_again(connection.dialect.name), columns, asked)
+            if row is not None:
+                return rows.answer_of(row), True
+            first = connection.execute(_FIRST_ANSWER, {"input_hash": input_hash}).mappings().first()
+            return None if first is None else (rows.answer_of(first), _is_stored(connection, columns["id"]))
+
+        found = await self._database.write(work)
+        self._know(input_hash, answered=found is not None)
+        if found is None:
+            return None
+        answer, stored = found
+        if not stored:
+            self._count_dropped(session_id)
+        return replace(answer, id=str(columns["id"]), session_id=session_id, elapsed_ms=elapsed_ms)
+
+    async def _has_answer(self, input_hash: str) -> bool:
+        return await self._database.read(lambda c: c.execute(_ANSWERED, {"input_hash": input_hash}).first() is not None)
+
+    def _know(self, input_hash: str, *, answered: bool) -> None:
+        self._known_inputs.pop(input_hash, None)
+        if answered:
+            self._known_inputs[input_hash] = None
+        if len(self._known_inputs) > _KNOWN_INPUTS:
+            self._known_inputs.popitem(last=False)
+
+    def _count_dropped(self, session_id: str) -> None:
+        self.dropped_saves += 1
+        log("database", "dropped an answer after its session was deleted", session=shown_session(session_id))
 
     async def session(self, session_id: str, *, limit: int = 50, before: str | None = None) -> TurnPage:
         """A page of the session, newest last: the newest turns, or those before the turn `before`.
@@ -103,11 +163,11 @@ class ConversationStore:
             .limit(limit + 1)
         )
 
-        async def work(connection: AsyncConnection) -> list[Turn]:
+        def work(connection: sa.Connection) -> list[Turn]:
             query = newest_first
             if before is not None:
-                query = query.where(await _earlier_than(connection, session_id, before))
-            return [rows.turn_of(row) for row in (await connection.execute(query)).mappings()]
+                query = query.where(_earlier_than(connection, session_id, before))
+            return [rows.turn_of(row) for row in connection.execute(query).mappings()]
 
         found = await self._database.read(work)
         turns = tuple(reversed(found[:limit]))
@@ -132,16 +192,16 @@ class ConversationStore:
         session_id = session_id_of(session_id)
         tombstone = _session_hash(session_id)
 
-        async def work(connection: AsyncConnection) -> int:
-            await enter_session(connection, session_id)
-            deleted_at = await now(connection)
+        def work(connection: sa.Connection) -> int:
+            enter_session(connection, session_id)
+            deleted_at = now(connection)
             insert = insert_into(connection.dialect.name, deleted_sessions).values(
                 session_hash=tombstone, deleted_at=deleted_at
             )
-            await connection.execute(
+            connection.execute(
                 insert.on_conflict_do_update(index_elements=["session_hash"], set_={"deleted_at": deleted_at})
             )
-            return (await connection.execute(sa.delete(conversations).where(_c.session_id == session_id))).rowcount
+            return connection.execute(sa.delete(conversations).where(_c.session_id == session_id)).rowcount
 
         return await self._database.write(work)
 
@@ -150,10 +210,10 @@ class ConversationStore:
         rows.check_text("comment", comment or "")
         session_id, turn = session_id_of(session_id), _known_turn_id(turn_id)
 
-        async def work(connection: AsyncConnection) -> int:
+        def work(connection: sa.Connection) -> int:
             change = sa.update(conversations).where(_c.id == turn, _c.session_id == session_id)
-            values = {"feedback": vote, "feedback_comment": comment, "feedback_at": await now(connection)}
-            return (await connection.execute(change.values(values))).rowcount
+            values = {"feedback": vote, "feedback_comment": comment, "feedback_at": now(connection)}
+            return connection.execute(change.values(values)).rowcount
 
         if not await self._database.write(work):
             raise NotFoundError("There is no such turn in this session.")
@@ -177,15 +237,9 @@ class ConversationStore:
     async def finished(self, input_hash: str) -> Answer | None:
         """The first whole answer to this very input, to be given again. It belongs to nobody: its id is new and its
         `session_id` empty. Answers that the model's failure left without text do not count."""
-        query = (
-            sa.select(conversations)
-            .where(_c.input_hash == input_hash, _c.complete, _c.status != "error", _c.fallback_message.is_(None))
-            .order_by(_c.created_at, _c.sequence, _c.id)
-            .limit(1)
-        )
 
-        async def work(connection: AsyncConnection) -> Answer | None:
-            row = (await connection.execute(query)).mappings().first()
+        def work(connection: sa.Connection) -> Answer | None:
+            row = connection.execute(_FIRST_ANSWER, {"input_hash": input_hash}).mappings().first()
             return None if row is None else rows.answer_of(row)
 
         answer = await self._database.read(work) if input_hash else None
@@ -210,61 +264,79 @@ class ConversationStore:
             moment, last = found[-1]["created_at"], found[-1]["id"]
 
 
-async def _moment(connection: AsyncConnection, asked: float) -> tuple[datetime, datetime]:
+def _moment(connection: sa.Connection, asked: float) -> tuple[datetime, datetime]:
     """When it was `asked` (monotonic) on the database's clock: the earliest and the latest that it can have been.
 
     They differ by the time that reading the clock took. By the latest, a question that was asked after another had been
     saved stands after it, always. By the earliest, one that was asked before a deletion never comes back.
     """
     least = timedelta(seconds=time.monotonic() - asked)
-    read = await now(connection)
+    read = now(connection)
     most = timedelta(seconds=time.monotonic() - asked)
     return read - most, read - least
 
 
-async def _insert_turn(
-    connection: AsyncConnection, columns: dict[str, object], earliest: datetime, latest: datetime
-) -> bool:
-    """Whether the turn is stored now: not if its session was deleted after it was asked."""
-    values = {
-        **columns,
-        "created_at": latest,
-        "session_hash": _session_hash(str(columns["session_id"])),
-        "earliest": earliest,
-    }
-    if (await connection.execute(_turn_insert(connection.dialect.name), values)).rowcount > 0:
-        return True
-    return (await connection.execute(sa.select(_c.id).where(_c.id == columns["id"]))).first() is not None
+def _insert(
+    connection: sa.Connection, statement: ReturningInsert[Any], columns: dict[str, object], asked: float
+) -> sa.RowMapping | None:
+    """The turn as it was inserted. None if it is there already, or its session was deleted after it was asked."""
+    session_id = str(columns["session_id"])
+    enter_session(connection, session_id)
+    earliest, latest = _moment(connection, asked)
+    values = {**columns, "created_at": latest, "session_hash": _session_hash(session_id), "earliest": earliest}
+    return connection.execute(statement, values).mappings().first()
+
+
+def _is_stored(connection: sa.Connection, turn_id: object) -> bool:
+    return connection.execute(sa.select(_c.id).where(_c.id == turn_id)).first() is not None
 
 
 @cache
-def _turn_insert(dialect: str) -> sa.Insert:
-    given = [column for column in _c if column.name in {*rows.COLUMNS, "created_at"}]
-    values = {column.name: sa.bindparam(column.name, type_=column.type) for column in given}
-    sequence = sa.select(sa.func.coalesce(sa.func.max(_c.sequence), 0) + 1).where(_c.session_id == values["session_id"])
+def _turn_insert(dialect: str) -> ReturningInsert[Any]:
+    values = {name: _given(name) for name in (*rows.COLUMNS, "created_at")}
+    return _unless_deleted(dialect, values).returning(_c.id)
+
+
+@cache
+def _turn_again(dialect: str) -> ReturningInsert[Any]:
+    """Copies the first answer to the same input, with the question, the session and the moment of now."""
+    first = _FIRST_ANSWER.subquery("first")
+    values: dict[str, sa.ColumnElement[Any]] = {name: first.c[name] for name in rows.ANSWER_COLUMNS}
+    values |= {name: _given(name) for name in (*rows.QUESTION_COLUMNS, "id", "latency_ms", "created_at")}
+    values["complete"] = sa.true()
+    return _unless_deleted(dialect, values).returning(*(_c[name] for name in rows.ANSWER_COLUMNS))
+
+
+def _given(name: str) -> sa.ColumnElement[Any]:
+    return sa.bindparam(name, type_=_c[name].type)
+
+
+def _unless_deleted(dialect: str, values: dict[str, sa.ColumnElement[Any]]) -> postgresql.Insert | sqlite.Insert:
+    """Insert a turn once, with the next number of its session, unless that was deleted after the turn was asked."""
+    sequence = sa.select(sa.func.coalesce(sa.func.max(_c.sequence), 0) + 1).where(_c.session_id == _given("session_id"))
     deleted_since = sa.exists().where(
         deleted_sessions.c.session_hash == sa.bindparam("session_hash"),
         deleted_sessions.c.deleted_at >= sa.bindparam("earliest", type_=_c.created_at.type),
     )
     turn = sa.select(*values.values(), sequence.scalar_subquery()).where(~deleted_since)
-    insert = insert_into(dialect, conversations).from_select([*given, _c.sequence], turn)
+    insert = insert_into(dialect, conversations).from_select([*values, "sequence"], turn)
     return insert.on_conflict_do_nothing(index_elements=["id"])
 
 
-async def _earlier_than(connection: AsyncConnection, session_id: str, turn_id: str) -> sa.ColumnElement[bool]:
+def _earlier_than(connection: sa.Connection, session_id: str, turn_id: str) -> sa.ColumnElement[bool]:
     place = sa.select(_c.created_at, _c.sequence).where(_c.id == _known_turn_id(turn_id), _c.session_id == session_id)
-    row = (await connection.execute(place)).first()
+    row = connection.execute(place).first()
     if row is None:
         raise NotFoundError("There is no such turn in this session.")
     return sa.or_(_c.created_at < row[0], sa.and_(_c.created_at == row[0], _c.sequence < row[1]))
 
 
-async def _delete(connection: AsyncConnection, statement: sa.Delete) -> int:
-    return (await connection.execute(statement)).rowcount
+def _delete(connection: sa.Connection, statement: sa.Delete) -> int:
+    return connection.execute(statement).rowcount
 
 
-async def _select(connection: AsyncConnection, query: sa.Select[Any], **values: object) -> list[sa.RowMapping]:
-    return list((await connection.execute(query, values)).mappings())
+def _select(connection: sa.Connection, query: sa.Select[Any], **values: object) -> list[sa.RowMapping]:
+    return list(connection.execute(query, values).mappings())
 
 
 def _session_hash(session_id: str) -> str:

@@ -62,7 +62,7 @@ conversations = sa.Table(
 sa.Index("idx_conversations_session_id", conversations.c.session_id)
 sa.Index("idx_conversations_session_created", conversations.c.session_id, conversations.c.created_at.desc())
 sa.Index("idx_conversations_created", conversations.c.created_at)
-sa.Index("idx_conversations_input_hash", conversations.c.input_hash)
+sa.Index("idx_conversations_input_created", conversations.c.input_hash, conversations.c.created_at)
 
 deleted_sessions = sa.Table(
     "deleted_sessions",

@@ -5,18 +5,20 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
+
+_CLOCK = sa.select(sa.func.clock_timestamp())
+_LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("key", type_=sa.BigInteger)))
 
 
-async def now(connection: AsyncConnection) -> datetime:
+def now(connection: sa.Connection) -> datetime:
     """The database's clock, so that servers whose clocks differ agree on an order."""
     if connection.dialect.name == "postgresql":
-        moment: datetime = (await connection.execute(sa.select(sa.func.clock_timestamp()))).scalar_one()
+        moment: datetime = connection.execute(_CLOCK).scalar_one()
         return moment
     return datetime.now(UTC)
 
 
-async def enter_session(connection: AsyncConnection, session_id: str) -> None:
+def enter_session(connection: sa.Connection, session_id: str) -> None:
     """Wait until no other transaction saves to or deletes this session.
 
     On SQLite a transaction that writes is alone already.
@@ -24,7 +26,7 @@ async def enter_session(connection: AsyncConnection, session_id: str) -> None:
     if connection.dialect.name == "postgresql":
         key = int.from_bytes(hashlib.sha256(session_id.encode()).digest()[:8], signed=True)
         # Ends with the transaction, so it works behind a transaction pooler.
-        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.literal(key, sa.BigInteger))))
+        connection.execute(_LOCK, {"key": key})
 
 
 def insert_into(dialect: str, table: sa.Table) -> postgresql.Insert | sqlite.Insert:

@@ -11,10 +11,10 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.conversations.address import Address
-from citewell.conversations.database import Bounds, Database
+from citewell.conversations.database import Database
+from citewell.conversations.transactions import Bounds
 from citewell.errors import DatabaseError
 
 _BOUNDS = Bounds(statements=300.0, call=310.0)
@@ -36,14 +36,14 @@ async def is_current(address: Address) -> bool:
     if address.kind == "sqlite" and not _is_file(Path(address.location)):
         return False  # opening it would make one
     async with Database.open(address) as database:
-        return await database.read(lambda connection: connection.run_sync(_revision)) == _newest()
+        return await database.read(_revision) == _newest()
 
 
-async def _upgrade(connection: AsyncConnection) -> str:
+def _upgrade(connection: sa.Connection) -> str:
     if connection.dialect.name == "postgresql":
-        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.literal(_LOCK, sa.BigInteger))))
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.literal(_LOCK, sa.BigInteger))))
     try:
-        await connection.run_sync(_upgrade_sync)
+        _run_migrations(connection)
     except CommandError as error:
         raise DatabaseError(
             "The database was migrated by a newer version of Citewell. Install that version, or a newer one."
@@ -51,7 +51,7 @@ async def _upgrade(connection: AsyncConnection) -> str:
     return _newest()
 
 
-def _upgrade_sync(connection: sa.Connection) -> None:
+def _run_migrations(connection: sa.Connection) -> None:
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
