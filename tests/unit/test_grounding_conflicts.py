@@ -26,8 +26,43 @@ CONFLICTS = [
         "The costmap is updated at 5 Hz.",
         "The costmap is updated at 10 Hz.",
     ),
+    # what happens once has one date, whatever else the sentences name
+    (
+        "When did Maria Oller die?",
+        "Maria Oller died in Lisbon in 1972.",
+        "Maria Oller died on 15 January 1971 at the Ribera clinic.",
+    ),
+    # amounts that are not rounded
+    (
+        "How long is the test track?",
+        "The length of the test track is 1,333 m.",
+        "The test track has a length of 1,342 m.",
+    ),
 ]
 AGREEMENTS = [
+    # what may happen again elsewhere
+    (
+        "When was the simulator released?",
+        "The simulator was released in Japan in 2019.",
+        "The simulator was released in Norway in 2020.",
+    ),
+    # rounded
+    (
+        "How long is the test track?",
+        "The length of the test track is 1,333 m.",
+        "The test track has a length of 1,340 m.",
+    ),
+    # a duration or a year where neither was asked for
+    (
+        "When is the maintenance held?",
+        "The maintenance is held on Mondays and lasts 45 minutes.",
+        "The maintenance is held twice and lasts 90 minutes.",
+    ),
+    (
+        "How many drivers joined the project in 2019?",
+        "The project was joined by 11 drivers in 2019.",
+        "Drivers of the project were listed in 2020.",
+    ),
     ("How fast can the robot drive?", "The robot can drive at 1.5 m/s.", "The robot can drive at 1500 mm per second."),
     ("What is the payload of the arm?", "The payload of the arm is 5 kg.", "The arm carries 5000 g."),
     ("How many joints does the arm have?", "The arm has six joints.", "The arm has 6 joints and 2 grippers."),

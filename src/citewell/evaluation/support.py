@@ -1,7 +1,7 @@
-"""How well the support judge tells supported claims from others, and the fitting of its weights. Pure but for files.
+"""How well the support judge tells supported claims from others, and the fitting of its model. Pure but for files.
 
 `python -m citewell.evaluation.support DATASET...` measures on the half that is not used for fitting;
-`python -m citewell.evaluation.support --fit OUT.json DATASET...` fits on the other half and writes the weights.
+`python -m citewell.evaluation.support --fit OUT.json DATASET...` fits on the other half and writes the model.
 """
 
 import hashlib
@@ -10,23 +10,24 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citewell.evaluation.boosting import Booster, Boosting
 from citewell.grounding.alignment import align
 from citewell.grounding.claims import read
 from citewell.grounding.evidence import prepared
 from citewell.grounding.features import FEATURES, features
 from citewell.grounding.support import BuiltinJudge, SupportJudge
+from citewell.grounding.trees import TreeData
 
 FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
 _ROUNDS: Final = 1000
-_RIDGE: Final = 3.0
 _WEIGHT_OF_A_SET: Final = 600.0
 
 
@@ -121,49 +122,44 @@ def interval(
     return float(low), float(high)
 
 
-def fit(paths: Sequence[Path]) -> dict[str, float]:
-    """Logistic weights; each set counts the same, and so do the two classes within a set."""
+def fit(paths: Sequence[Path], how: Boosting) -> tuple[float, list[TreeData]]:
+    """Trees; each set counts the same, and so do the two classes within a set."""
     rows, labels, weights = [], [], []
     for path in paths:
         cases = [c for c in read_cases(path) if c.fitted_on]
-        truth = np.array([c.supported for c in cases], dtype=np.float64)
-        rows.append(np.array([_row(c) for c in cases]))
+        found = [(c.supported, row) for c in cases if (row := _row(c)) is not None]
+        truth = np.array([supported for supported, _ in found], dtype=np.float64)
+        rows.append(np.array([row for _, row in found]))
         labels.append(truth)
         balance = np.where(truth == 1, 0.5 / truth.mean(), 0.5 / (1 - truth.mean()))
-        weights.append(balance * _WEIGHT_OF_A_SET / len(cases))
+        weights.append(balance * _WEIGHT_OF_A_SET / len(truth))
     x, y, w = np.concatenate(rows), np.concatenate(labels), np.concatenate(weights)
-    scale = np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0)
-    fitted = _logistic(x / scale, y, w) / scale
-    return {name: round(float(value), 4) for name, value in zip(FEATURES, fitted, strict=True)}
+    bias, trees = Booster(x, tuple(FEATURES.values()), how).fit(y, w)
+    names = tuple(FEATURES)
+    return round(bias, 5), [
+        {"asks": [names[a] for a in t.asks], "at_most": [round(v, 5) for v in t.at_most], "leaves": list(t.leaves)}
+        for t in trees
+    ]
 
 
-def _row(case: SupportCase) -> FloatArray:
+def _row(case: SupportCase) -> FloatArray | None:
     alignment = align(read(case.claim), prepared("\n\n".join(case.passages)))
-    row: FloatArray = np.eye(1, len(FEATURES))[0] if alignment is None else features(alignment).astype(np.float64)
-    return row
+    return None if alignment is None else features(alignment).astype(np.float64)
 
 
-def _logistic(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
-    """Newton's method with a ridge on everything but the bias."""
-    ridge = np.eye(x.shape[1]) * _RIDGE
-    ridge[0, 0] = 1e-6
-    weights = np.zeros(x.shape[1])
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-(x @ weights)))
-        gradient = x.T @ (w * (chance - y)) + ridge @ weights
-        curvature = (x.T * (w * chance * (1 - chance))) @ x + ridge
-        step = np.linalg.solve(curvature, gradient)
-        weights = weights - step
-        if np.abs(step).max() < 1e-8:
-            break
-    return weights
+def _written(paths: Sequence[Path]) -> str:
+    """The model as JSON with a tree on each line."""
+    note = {"sets": [p.stem for p in paths], "half": "ids whose SHA-256 is even", "how": asdict(Boosting())}
+    bias, trees = fit(paths, Boosting())
+    text = json.dumps({"fitted_on": note, "bias": bias, "trees": None}, indent=2)
+    lines = ",\n".join("    " + json.dumps(tree) for tree in trees)
+    return text.replace('"trees": null', f'"trees": [\n{lines}\n  ]') + "\n"
 
 
 def main(argv: Sequence[str]) -> None:
     if argv and argv[0] == "--fit":
         out, paths = Path(argv[1]), [Path(a) for a in argv[2:]]
-        note = {"sets": [p.stem for p in paths], "half": "ids whose SHA-256 is even", "ridge": _RIDGE}
-        out.write_text(json.dumps({"fitted_on": note, "weights": fit(paths)}, indent=2) + "\n", "utf-8")
+        out.write_text(_written(paths), "utf-8")
         return
     means = []
     for name in argv:

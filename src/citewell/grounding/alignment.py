@@ -1,13 +1,12 @@
 """How the words of a claim are found in a passage, and the features that the judge weighs."""
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from citewell.grounding.claims import Reading, Word
-from citewell.grounding.evidence import Evidence, FloatArray, squeeze, word_vectors
+from citewell.grounding.evidence import Evidence, FloatArray, word_vectors
 from citewell.grounding.lexicon import lexicon
 
 
@@ -76,22 +75,6 @@ def _window(by_sentence: FloatArray, weights: FloatArray, most: int = 3, least_g
     return tuple(chosen)
 
 
-def has_name(word: Word, evidence: Evidence) -> bool:
-    if word.stem in evidence.places or word.text in evidence.initials:
-        return True
-    bare = squeeze(word.text.removesuffix("'s"))
-    if bare in evidence.squeezed:
-        return True
-    pieces = [squeeze(p) for p in re.split(r"[-/]", word.text)]
-    if len(pieces) > 1 and all(len(p) > 2 and p in evidence.squeezed for p in pieces):
-        return True
-    # "scapular" and "scapula", "VSMCs" and "VSMC".
-    return len(bare) > 3 and any(
-        other.startswith(bare[: max(4, len(bare) - 2)]) and abs(len(other) - len(bare)) <= 2
-        for other in evidence.squeezed
-    )
-
-
 def counterparts(alignment: Alignment, least: float = 0.85) -> list[tuple[Word, Word]]:
     """Claim words with the words of the best sentence that say the same."""
     evidence = alignment.evidence
@@ -105,9 +88,13 @@ def counterparts(alignment: Alignment, least: float = 0.85) -> list[tuple[Word, 
 
 
 def negation_differs(alignment: Alignment) -> float:
-    """The share of what is negated on one side that is not negated on the other, by weight; the worse side counts."""
+    """The share of what is negated on one side that is not negated on the other, by weight; the worse side counts.
+
+    A word that the best sentence has twice, negated and not, agrees with either.
+    """
     pairs = [(a, b) for a, b in counterparts(alignment) if not a.name]
-    differing = sum(a.weight for a, b in pairs if a.negated != b.negated)
+    stems = {(w.stem, w.negated) for w in alignment.evidence.readings[alignment.window[0]].content}
+    differing = sum(a.weight for a, b in pairs if a.negated != b.negated and (a.stem, a.negated) not in stems)
     negated = max(sum(a.weight for a, _ in pairs if a.negated), sum(a.weight for a, b in pairs if b.negated))
     return differing / negated if negated else 0.0
 

@@ -36,6 +36,11 @@ _UNASSERTED: Final = re.compile(
 _AUXILIARIES: Final = frozenset("can could will would is are was were has have had must should may might".split())
 _PLAIN_STARTS: Final = frozenset("using ensure note see firstly secondly additionally whereas whenever".split())
 
+# Endings of words that the lexicon may not know and that open a sentence with a capital: no names.
+_DERIVED: Final = re.compile(
+    r"(?:tions?|sions?|it(?:y|ies)|ness|ments?|isms?|olog(?:y|ical)|ically|i[sz]ed|i[sz]ing|ously|vely|bly)$"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -101,7 +106,7 @@ def read(text: str) -> Reading:
             clause, segment, negated = clause + 1, segment + 1, carried
         elif lowered in _JOINS:
             segment += 1
-        elif negated and reach and lowered in _AUXILIARIES:
+        elif negated and reach and (lowered in _AUXILIARIES or lowered == "since"):
             negated = False
         name = identifier or (raw[0].isupper() and len(raw) > 1 and _named(raw, lowered, known, first=first))
         if any(a <= start < b for a, b in inside):
@@ -144,5 +149,5 @@ def _named(raw: str, lowered: str, known: bool, *, first: bool) -> bool:
         return False
     if first and not raw.isupper():
         # "Install it." is no name, "Gazebo starts." is.
-        return not known and lowered not in _PLAIN_STARTS
+        return not known and lowered not in _PLAIN_STARTS and not _DERIVED.search(lowered)
     return True

@@ -13,7 +13,7 @@ from citewell.grounding.lexicon import lexicon
 from citewell.grounding.quantities import Quantity
 from citewell.grounding.rules import reversed_polarity
 from citewell.grounding.support import plain
-from citewell.text import Sentence
+from citewell.text import Sentence, stem
 
 _ASKED: Final = 0.4
 """Share of the question that a sentence must speak of."""
@@ -36,6 +36,10 @@ _DATE_ASKED: Final = re.compile(
     r"september|october|november|december)\b",
     re.IGNORECASE,
 )
+_PLAIN: Final = 20
+"""Content words up to which it can be told what a negation reaches."""
+_DIGITS: Final = 4
+"""From so many digits on, an amount is not rounded by chance."""
 _DATE_PARTS: Final = ("month", "day")
 _YES_NO: Final = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
@@ -54,7 +58,14 @@ _KINDS: Final = {
     "often": {"frequency", "time"},
 }
 """What a "how" asks for."""
+_WHEN: Final = re.compile(r"when\b", re.IGNORECASE)
 _HOW: Final = re.compile(r"\bhow (\w+)", re.IGNORECASE)
+_ONCE: Final = frozenset(
+    stem(w)
+    for w in "born die died death founded found established establish invented invent discovered discover renamed "
+    "rename abolished abolish dissolved dissolve assassinated incorporated".split()
+)
+"""What happens to one thing once. "Released" and "opened" are not among them: they happen again elsewhere."""
 _SEVERAL: Final = re.compile(
     r"\b(?:some|other|others|another|also|such as|including|e\.g|example|among|one of)\b", re.IGNORECASE
 )
@@ -146,8 +157,12 @@ def _amounts_differ(asked: Reading, a: _Said, b: _Said) -> str:
     ]
     if not _AMOUNT_ASKED.search(asked.text):
         differing = [(x, y) for x, y in differing if any(_equal(q, z) for q in asked.amounts for z in (x, y))]
-    if not differing or _apart(asked, a, b) or _other_times(differing, a, b):
+    if not differing or _other_times(differing, a, b):
         return ""
+    if _apart(asked, a, b):
+        differing = [(x, y) for x, y in differing if _once(x, y, asked, a, b)]
+        if not differing:
+            return ""
     wanted = _wanted(asked)
     x, y = max(differing, key=lambda pair: len(_around(pair[0], a.reading) & _around(pair[1], b.reading) & wanted))
     if (
@@ -157,6 +172,21 @@ def _amounts_differ(asked: Reading, a: _Said, b: _Said) -> str:
     ):
         return ""
     return f"{x.text} against {y.text}"
+
+
+def _once(x: Quantity, y: Quantity, asked: Reading, a: _Said, b: _Said) -> bool:
+    """Dates beside the word for what happens to a thing once: two births of one person are no two births,
+    whatever else the sentences name."""
+    if not (_year(x) or x.dimension in _DATE_PARTS):
+        return False
+    events = {w.stem for w in asked.words} & _ONCE
+    return any(_beside(x, a.reading, event) and _beside(y, b.reading, event) for event in events)
+
+
+def _beside(q: Quantity, reading: Reading, event: str) -> bool:
+    """The last such word before the date, with no other date between them and none before it in the clause."""
+    place = max((w.start for w in reading.words if w.stem == event and w.start < q.start), default=-1)
+    return place >= 0 and not any(place < o.start < q.start and _year(o) for o in reading.amounts)
 
 
 def _wanted(asked: Reading) -> set[str]:
@@ -180,13 +210,18 @@ def _other_times(differing: Sequence[tuple[Quantity, Quantity]], a: _Said, b: _S
 def _comparable(x: Quantity, y: Quantity, asked: Reading) -> bool:
     if x.weak or y.weak or "version" in (x.dimension, y.dimension):
         return False
+    how = _HOW.search(asked.text)
+    if how and any(_equal(q, z) for q in asked.amounts for z in (x, y)):
+        return False  # it belongs to the question
+    dated = _year(x) or x.dimension in _DATE_PARTS
+    if (how and dated) or (_WHEN.match(asked.text) and not dated):
+        return False
     if _year(x) and _year(y):
         return bool(_DATE_ASKED.search(asked.text)) or any(_year(q) for q in asked.amounts)
     if _year(x) or _year(y):
         return False
     if x.dimension in _DATE_PARTS or y.dimension in _DATE_PARTS:
         return x.dimension == y.dimension and bool(_DATE_ASKED.search(asked.text))
-    how = _HOW.search(asked.text)
     kinds = _KINDS.get(how[1].lower()) if how else None
     if x.dimension or y.dimension:
         return x.dimension == y.dimension and (kinds is None or x.dimension in kinds)
@@ -198,7 +233,16 @@ def _year(q: Quantity) -> bool:
 
 
 def _equal(x: Quantity, y: Quantity) -> bool:
-    return x.equals(y, tolerance=0.02) if not _year(x) else x.raw == y.raw
+    if _year(x):
+        return x.raw == y.raw
+    return x.equals(y, tolerance=1e-6 if _exact(x, y) else 0.02)
+
+
+def _exact(x: Quantity, y: Quantity) -> bool:
+    """Both in one unit, to the same number of digits, none of them rounded: 1,333 km and 1,342 km are two lengths."""
+    digits = [re.sub(r"\D", "", f"{q.raw:.10g}") for q in (x, y)]
+    same_unit = x.raw * y.value == y.raw * x.value
+    return same_unit and len(digits[0]) == len(digits[1]) >= _DIGITS and not any(d.endswith("0") for d in digits)
 
 
 def _alone(q: Quantity, other: Evidence) -> bool:
@@ -223,6 +267,8 @@ def _own_names(asked: Reading, a: _Said, b: _Said) -> list[Word]:
 
 
 def _polarity_differs(asked: Reading, a: _Said, b: _Said) -> str:
+    if max(len(a.reading.content), len(b.reading.content)) > _PLAIN:
+        return ""
     stems = [{w.stem for w in s.reading.content} for s in (a, b)]
     apart = (stems[0] ^ stems[1]) & {w.stem for w in asked.content}
     if any(not any(lexicon().opposed(word, other) for other in stems[0] | stems[1]) for word in apart):

@@ -111,6 +111,7 @@ _SPELLED = re.compile(
 )
 _VERSION = re.compile(r"(?<![\w.])[vV]?\d+(?:\.\d+){2,}(?:[-.]?(?:rc|beta|alpha|dev)\d*)?\b|(?<![\w.])v\d+(?:\.\d+)*\b")
 _NEXT_WORD = re.compile(r"[\s-]+([^\W\d_]+)")
+_HALF = re.compile(r"\s+and\s+a\s+half\b", re.IGNORECASE)
 _RANGE = re.compile(r"\s*(?:-|–|—|to|and|or)\s*")
 
 
@@ -219,13 +220,14 @@ def _spelled(text: str) -> Iterator[Quantity]:
                 if word != "hundred":
                     total, part = total + part, 0.0
         else:
-            raw = total + part
-            after = _NEXT_WORD.match(text, m.end())
+            half = _HALF.match(text, m.end())
+            raw, end = (total + part + 0.5, half.end()) if half else (total + part, m.end())
+            after = _NEXT_WORD.match(text, end)
             known = _UNITS.get(after.group(1).lower()) if after and len(after.group(1)) > 2 else None
             dimension, factor = known or ("", 1.0)
-            noun = "" if known else _noun_after(text, m.end())
+            noun = "" if known else _noun_after(text, end)
             weak = raw == 1.0 and not known
-            yield Quantity(raw * factor, raw, dimension, noun, m.start(), m.end(), m.group(), weak)
+            yield Quantity(raw * factor, raw, dimension, noun, m.start(), end, text[m.start() : end], weak)
 
 
 def _noun_after(text: str, end: int) -> str:

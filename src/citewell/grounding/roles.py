@@ -23,6 +23,10 @@ _MARGIN: Final = 0.3
 _PRONOUNS: Final = frozenset("it its they their them this these which that who he she both".split())
 _DIRECTIONS: Final = frozenset("from into to before after".split())
 _BEFORE_NOUNS: Final = frozenset("the a an of in on for with by from to its their this these and or".split())
+_LINKS: Final = frozenset("and but or while whereas then when that which who also".split())
+_LONG_SENTENCE: Final = 24
+"""Content words from which a sentence of the evidence has more grammar than its marks can tell."""
+_WAY: Final = re.compile(r"\bfrom ((?:[\w-]+ ){1,3}?)to ((?:(?:the|a|an) )?[\w-]+)")
 _JOINT: Final = re.compile(r"[,;:]|\b(?:and|but|while|whereas)\b")
 
 
@@ -36,7 +40,9 @@ class _Part:
     pronoun: bool
     """It opens with a word for something named before."""
     states: bool
-    """It has a verb that can be told, an amount, or a name that opens it."""
+    """It has a verb that can be told or is left out, an amount, or a name that opens it."""
+    borrows: bool
+    """It opens with a verb or a preposition: its subject stands in a clause before."""
 
     @property
     def stems(self) -> set[str]:
@@ -53,18 +59,36 @@ def _parts(reading: Reading, sentence: int, *, by_segment: bool) -> list[_Part]:
         amounts = tuple(q for q in reading.amounts if q.start < end and q.end > start)
         content = tuple(w for w in words if w.weight > 0)
         verb = any(w.text.removesuffix("n't") in _VERBS for w in words)
-        states = verb or bool(amounts) or bool(content and content[0].name)
+        states = verb or bool(amounts) or bool(content and content[0].name) or (bool(found) and _gapped(words))
         pronoun = any(w.text in _PRONOUNS for w in words[:2])
-        found.append(_Part(sentence, content, amounts, pronoun, states))
+        found.append(_Part(sentence, content, amounts, pronoun, states, _borrows(words)))
     return found
+
+
+def _borrows(words: Sequence[Word]) -> bool:
+    opening = next((w for w in words if w.text not in _LINKS), None)
+    return opening is not None and (
+        opening.text in _VERBS
+        or opening.text in _SCENES
+        or opening.text in _DIRECTIONS
+        or (opening.text.endswith(("ing", "ed")) and not opening.name)
+    )
+
+
+def _gapped(words: Sequence[Word]) -> bool:
+    """ "The camera is on the head, the lidar on the back": the second clause leaves the verb to the first."""
+    content = [i for i, w in enumerate(words) if w.weight > 0]
+    return len(content) == 2 and any(w.text in _SCENES for w in words[content[0] : content[1]])
 
 
 def misattributed(alignment: Alignment) -> str:
     """What the evidence says of one thing is claimed of another."""
+    readings = [(i, r) for i, r in enumerate(alignment.evidence.readings) if len(r.content) <= _LONG_SENTENCE]
     parts = [
-        [p for i, r in enumerate(alignment.evidence.readings) for p in _parts(r, i, by_segment=by_segment) if p.words]
-        for by_segment in (False, True)
+        [p for i, r in readings for p in _parts(r, i, by_segment=by_segment) if p.words] for by_segment in (False, True)
     ]
+    if not parts[0]:
+        return ""
     return (
         foreign_subject(alignment, parts) or mixed(alignment, parts[0]) or misplaced_amount(alignment.claim, parts[0])
     )
@@ -78,12 +102,14 @@ def mixed(alignment: Alignment, clauses: Sequence[_Part]) -> str:
         if len(claimed.words) + len(claimed.amounts) < 2:
             continue
         best = max(clauses, key=lambda p: _shared(claimed.words, claimed.amounts, p))
-        if best.pronoun or not _says_more(best, claimed) or not _shared(claimed.words, claimed.amounts, best):
+        if best.pronoun or best.borrows or not _says_more(best, claimed):
+            continue
+        if not _shared(claimed.words, claimed.amounts, best):
             continue
         lacking = claimed.stems - best.stems
         for other in clauses:
             beside = other is not best and other.sentence == best.sentence
-            states = best.states or other.states
+            states = best.states and other.states
             if beside and states and lacking & other.stems and _says_more(other, claimed):
                 return f"{min(lacking & other.stems)} is said of something else in evidence"
     return ""
@@ -157,7 +183,8 @@ def _taken_from(claimed: _Part, parts: Sequence[_Part]) -> str:
         for other in parts:
             opens = word.stem in {w.stem for w in other.words[:2]}
             near = best.sentence == other.sentence or word.name
-            if opens and near and opening.stem not in other.stems and _beside(best, other, stems):
+            told = (other.states or opening.name) and opening.stem not in other.stems
+            if opens and near and told and _beside(best, other, stems):
                 return f"{opening.text} in evidence, {word.text} in the claim"
     return ""
 
@@ -199,11 +226,19 @@ def exchanged(alignment: Alignment) -> bool:
 def _exchanged_at(claim: Reading, evidence: Reading, verb: Word, counterpart: Word) -> bool:
     left, right = _sides(claim, verb)
     left_there, right_there = _sides(evidence, counterpart)
+    left, right, left_there, right_there = _told_apart(left, right, left_there, right_there)
     if not left or not left_there:
         return False
     if _passive(claim, verb) != _passive(evidence, counterpart):
         return bool(left <= left_there and right and right & right_there and not left & right_there)
     return not left & left_there and left <= right_there and left_there <= right
+
+
+def _told_apart(*sides: set[str]) -> tuple[set[str], ...]:
+    """Without the words that stand on every side: of "the extrinsic calibration needs the intrinsic calibration"
+    only the first word of each tells who needs what."""
+    everywhere = set.intersection(*sides)
+    return tuple(side - everywhere for side in sides)
 
 
 def _sides(reading: Reading, pivot: Word) -> tuple[set[str], set[str]]:
@@ -222,15 +257,30 @@ def _verb(reading: Reading, word: Word) -> bool:
 
 def _turned(claim: Reading, evidence: Reading) -> bool:
     """What comes from what, or goes into what."""
+    for start, end in _ways(claim):
+        if any(start <= end_there and end <= start_there for start_there, end_there in _ways(evidence)):
+            return True
     for pivot in (w for w in claim.words if w.text in _DIRECTIONS):
         there = [w for w in evidence.words if w.text == pivot.text]
         if len(there) != 1:
             continue
         left, right = _sides(claim, pivot)
         left_there, right_there = _sides(evidence, there[0])
+        left, right, left_there, right_there = _told_apart(left, right, left_there, right_there)
         if right and right_there and not right & right_there and right <= left_there and right_there <= left:
             return True
     return False
+
+
+def _ways(reading: Reading) -> list[tuple[set[str], set[str]]]:
+    """What stands between "from" and "to", and what follows."""
+    found = []
+    for match in _WAY.finditer(reading.text):
+        start = {w.stem for w in reading.content if match.start(1) <= w.start < match.end(1)}
+        end = {w.stem for w in reading.content if match.start(2) <= w.start < match.end(2)}
+        if start and end and not start & end:
+            found.append((start, end))
+    return found
 
 
 def _passive(reading: Reading, verb: Word) -> bool:

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from citewell.grounding.alignment import Alignment, has_name, negation_differs, opposed
+from citewell.grounding.alignment import Alignment, negation_differs, opposed
 from citewell.grounding.claims import Word
+from citewell.grounding.names import missing_names
 from citewell.grounding.quantities import miscounted, unmatched
 from citewell.grounding.roles import exchanged, misattributed
 
@@ -27,9 +28,8 @@ def sunk(alignment: Alignment) -> str:
         return f"number {missing[0].text} not in evidence"
     if wrong := miscounted(claim.amounts, evidence.amounts):
         return f"number {wrong.text} counts something else in evidence"
-    for name in claim.names:
-        if not has_name(name, evidence):
-            return f"name {name.text} not in evidence"
+    if unknown := missing_names(claim, evidence):
+        return f"name {unknown[0].text} not in evidence"
     if len(new := unheard(alignment)) >= _UNHEARD:
         return f"{new[0].text} and {new[1].text} are not in evidence"
     return overstated(alignment) or misattributed(alignment) or reversed_polarity(alignment)

@@ -10,15 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
-import numpy as np
-
 from citewell.grounding.alignment import align
 from citewell.grounding.claims import read
-from citewell.grounding.evidence import Evidence, FloatArray, prepared
+from citewell.grounding.evidence import Evidence, prepared
 from citewell.grounding.features import FEATURES, features
 from citewell.grounding.rules import sunk
+from citewell.grounding.trees import Trees
 
-_WEIGHTS: Final = Path(__file__).parent.parent / "assets" / "lexicon" / "support.json"
+_MODEL: Final = Path(__file__).parent.parent / "assets" / "lexicon" / "support.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class BuiltinJudge:
 
     def __init__(self, *, threshold: float = 0.5) -> None:
         self._threshold = threshold
-        self._weights = _fitted()
+        self._model = _fitted()
 
     def judge(self, sentence: str, passages: Sequence[str]) -> Support:
         best = _NOTHING
@@ -73,7 +72,7 @@ class BuiltinJudge:
             return Support(
                 covered * _SUNK, False, place, (unit.start, unit.end), "the passage speaks of something else"
             )
-        score = 1 / (1 + math.exp(-float(features(alignment) @ self._weights)))
+        score = 1 / (1 + math.exp(-self._model.score(features(alignment))))
         reason = sunk(alignment)
         supported = not reason and score >= self._threshold
         if reason:
@@ -84,9 +83,9 @@ class BuiltinJudge:
 
 
 @lru_cache(maxsize=1)
-def _fitted() -> FloatArray:
-    weights = json.loads(_WEIGHTS.read_text("utf-8"))["weights"]
-    return np.array([weights[name] for name in FEATURES], dtype=np.float32)
+def _fitted() -> Trees:
+    model = json.loads(_MODEL.read_text("utf-8"))
+    return Trees.read(model["bias"], model["trees"], tuple(FEATURES))
 
 
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
