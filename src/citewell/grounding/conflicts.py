@@ -44,6 +44,7 @@ _DATE_PARTS: Final = ("month", "day")
 _YES_NO: Final = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.IGNORECASE
 )
+_NEGATED: Final = re.compile(r"\b(?:not|no|never|without)\b|n['’]t\b", re.IGNORECASE)
 _NAME_ASKED: Final = re.compile(r"(?:in |by |at |on |from |to |of )?(?:who|whose|whom|where|which)\b", re.IGNORECASE)
 _KINDS: Final = {
     "heavy": {"mass"},
@@ -136,8 +137,8 @@ def _contradiction(asked: Reading, a: _Said, b: _Said) -> str:
 
 def _answers_differ(asked: Reading, a: _Said, b: _Said) -> str:
     """A question of yes or no that one sentence affirms and the other denies."""
-    if not _YES_NO.match(asked.text) or _apart(asked, a, b):
-        return ""
+    if not _YES_NO.match(asked.text) or _NEGATED.search(asked.text) or _apart(asked, a, b):
+        return ""  # against a question that denies, it cannot be told which sentence affirms
     verdicts = []
     for said in (a, b):
         alignment = align(asked, prepared(said.sentence.text))
