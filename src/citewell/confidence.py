@@ -25,6 +25,8 @@ class Features:
     """The best cosine of a passage; 1 in a selection, where nothing was searched."""
     score_gap: float = 0.0
     """How far the best cosine stands above the mean of the others."""
+    home_score: float = 0.0
+    """The cosine of the passage that the best sentence stands in."""
     top_bm25: float = 0.0
     """The best BM25 score for each unit of the question's own weight, so that long questions do not look better."""
     agreeing: float = 0.0

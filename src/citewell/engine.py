@@ -22,6 +22,7 @@ from citewell.evidence import Evidence
 from citewell.extractive import Numbered, Reading, compose, read, topic, unfinished
 from citewell.grounding import CitationGate, Conflict, SupportJudge, contradictions
 from citewell.models import (
+    SELECTION_URL,
     Answer,
     AnswerEvent,
     Completed,
@@ -46,6 +47,8 @@ NOT_IN_SELECTION = (
 )
 REFUSAL_LINE = 0.4
 LOW_SIMILARITY = 0.5
+_ITSELF = 0.9
+"""For "explain this": the text itself is the answer, and no question of the fit is like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,12 @@ class _Run:
             heading = " > ".join((item.passage.page_title, *item.passage.heading_path))
             self.gate.show(number, item.passage.text, heading)
 
-    def read(self) -> Reading:
+    def read(self, *, selection: bool = False) -> Reading:
+        """The selection, or what was searched because there is none or because it does not answer."""
         passages = [
-            Numbered(n, s.passage.text, s.passage.page_title, s.passage.heading_path, s.score, s.bm25)
+            Numbered(n, s.passage.text, s.passage.page_title, s.passage.heading_path, s.score, s.bm25, s.fused)
             for n, s in self.evidence.in_reading_order()
+            if (s.passage.url == SELECTION_URL) == selection
         ]
         earlier = next((m.content for m in reversed(self.history) if m.role == "user"), "")
         return read(self.question.text, passages, earlier=earlier)
@@ -233,9 +238,10 @@ class Engine:
 
     async def _read_found(self, run: _Run) -> Reading | None:
         """What the passages say to the question, how likely that answers it, and whether they contradict each other."""
-        if not run.evidence.shown:
-            return None
         reading = run.read()
+        if not reading.passages:
+            run.probability = 0.0
+            return None
         run.probability = self._confidence.probability(reading.features, confined=False)
         reading = await self._whole_steps(run, reading)
         run.conflict = contradictions(run.question.text, [p.text for p in reading.passages])
@@ -252,8 +258,11 @@ class Engine:
         if not selection:
             return None
         run.evidence.add_selection(selection)
-        reading = run.read()
-        run.probability = self._confidence.probability(reading.features, confined=True)
+        reading = run.read(selection=True)
+        if reading.inquiry.about_text:
+            run.probability = _ITSELF
+        else:
+            run.probability = self._confidence.probability(reading.features, confined=True)
         run.confined = run.confined or run.probability >= REFUSAL_LINE
         return reading
 

@@ -129,6 +129,23 @@ async def test_a_readers_context_answers_when_it_can_and_else_the_book_does(data
     assert {c.passage.url for c in outside.citations} == {"/docs/kinematics"}
 
 
+@pytest.mark.parametrize("question", ["explain this", "What does this mean?"])
+async def test_a_question_about_the_selection_itself_is_answered_from_it(data: Path, question: str) -> None:
+    async with toy_book(data) as book:
+        answer = await book.engine.answer(a_question(question, selection=BATTERY))
+    assert answer.status == "success"
+    assert {c.passage.url for c in answer.citations} == {"selected_text"}
+
+
+async def test_a_selection_that_does_not_answer_makes_the_book_no_surer(data: Path) -> None:
+    async with toy_book(data) as book:
+        alone = await book.engine.answer(a_question("What is inverse kinematics?"))
+        selected = await book.engine.answer(a_question("What is inverse kinematics?", selection=BATTERY))
+        foreign = await book.engine.answer(a_question("What is the capital of France?", selection=BATTERY))
+    assert selected.confidence <= alone.confidence + 0.05
+    assert foreign.status == "refused"
+
+
 LIES = {
     "an invented fact": "Inverse kinematics was invented by Ada Lovelace in 1843. [1]",
     "a wrong number": "The battery has a capacity of 96 Wh. [1]",

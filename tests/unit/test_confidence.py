@@ -1,7 +1,9 @@
 """Confidence: the fitted model, its levels, and how it is fitted."""
 
+import contextlib
 import json
 import math
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,15 @@ from hypothesis import strategies as st
 
 from citewell.confidence import ANSWER_FROM, FEATURE_NAMES, Confidence, Features, Logistic, level_of
 from citewell.errors import ConfigurationError, InvalidInputError
-from citewell.evaluation.answers import evaluate_selected
-from citewell.evaluation.calibration import WEIGHED, Example, calibrate, calibrated, fit
+from citewell.evaluation.answers import evaluate_corpus, evaluate_selected
+from citewell.evaluation.calibrating import evaluate_calibration
+from citewell.evaluation.calibration import WEIGHED, WORTH, balanced, calibrate, calibrated, fit
+from citewell.evaluation.datasets import Document
+from citewell.evaluation.examples import Example
+from citewell.evaluation.report import to_json, without_times
 from citewell.extractive import Numbered, read
-from citewell.models import ConfidenceLevel
+from citewell.models import ConfidenceLevel, Message, Passage, ScoredPassage
+from citewell.retrieval import Found
 
 
 @pytest.mark.parametrize(
@@ -72,20 +79,22 @@ def test_what_is_weighed_are_features() -> None:
 
 
 def _examples(count: int = 400) -> list[Example]:
-    """The truth follows `best` through a known logistic function; nothing else matters."""
+    """The truth follows `home_score` through a known logistic function; nothing else matters."""
     examples = []
     for i in range(count):
         best = (i * 0.618034) % 1
         truth = (i * 0.414214) % 1 < 1 / (1 + math.exp(-(8 * best - 4)))
-        examples.append(Example(Features(best=best, length=(i % 7) / 7), truth, f"question {i}"))
+        examples.append(
+            Example(Features(home_score=best, margin=(i % 7) / 7), truth, f"question {i}", source="made up")
+        )
     return examples
 
 
 def test_the_fit_finds_the_function_behind_the_data() -> None:
     model = fit(_examples(), "general", penalty=0.01)
-    assert model.weights["best"] == pytest.approx(8, abs=1.6)
-    assert abs(model.weights["length"]) < 1
-    assert model.probability(Features(best=0.5, length=0.5)) == pytest.approx(0.5, abs=0.1)
+    assert model.weights["home_score"] == pytest.approx(8, abs=1.6)
+    assert abs(model.weights["margin"]) < 1
+    assert model.probability(Features(home_score=0.5, margin=0.5)) == pytest.approx(0.5, abs=0.1)
 
 
 def test_a_good_fit_is_calibrated_on_what_it_did_not_see() -> None:
@@ -107,8 +116,48 @@ def test_a_new_part_leaves_the_other_alone() -> None:
     assert merged["general"]["fit"]["data"] == "made up"
 
 
-async def test_a_set_of_selections_fits_the_confined_part_and_is_measured(tmp_path: Path) -> None:
-    path = tmp_path / "questions.jsonl"
+def test_every_set_counts_the_same_and_near_misses_little() -> None:
+    few = [Example(Features(), True, str(i), source="few") for i in range(4)]
+    many = [Example(Features(), True, str(i), source="many", near=True) for i in range(50)]
+    weights: dict[str, float] = {}
+    for example in balanced([*few, *many], "general"):
+        weights[example.source] = weights.get(example.source, 0.0) + example.weight
+    assert weights["few"] == pytest.approx(WORTH)
+    assert weights["many"] < 0.2 * WORTH
+
+
+def test_a_set_is_also_measured_by_a_model_that_did_not_see_it() -> None:
+    examples = [Example(e.features, e.truth, e.group, source="ab"[i % 2]) for i, e in enumerate(_examples())]
+    found = calibrated(examples, "general")
+    assert [one.source for one in found.sets] == ["a", "b"]
+    assert all(one.ece_left_out is not None and one.ece_left_out < 0.15 for one in found.sets)
+    assert all(0 < one.chance < 0.1 for one in found.sets)
+    assert calibrated(_examples(), "general").sets[0].ece_left_out is None
+
+
+class Everything:
+    """A search that knows a few documents and finds those that share a word with the question."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+
+    async def search(self, query: str, *, top_k: int, history: Sequence[Message] = ()) -> Found:
+        asked = {word.strip("?").lower() for word in query.split()}
+        shared = [(len(asked & set(d.text.lower().replace(".", "").split())) / len(asked), d) for d in self._documents]
+        best = sorted((pair for pair in shared if pair[0] > 0), key=lambda pair: (-pair[0], pair[1].id))[:top_k]
+        found = tuple(
+            ScoredPassage(Passage(d.id, d.id, d.title, d.text, 0, 0, len(d.text)), score, score, 10 * score, score)
+            for score, d in best
+        )
+        return Found(found, len(found), "one", 0.0, 0.0, query)
+
+
+@contextlib.asynccontextmanager
+async def over(name: str, documents: Sequence[Document]) -> AsyncIterator[Everything]:
+    yield Everything(documents)
+
+
+def _write_selections(path: Path) -> Path:
     lines: list[dict[str, object]] = []
     for i in range(30):
         passage = f"Town {i} lies on the river Vist{i}. It has {i + 2} old bridges. The people of the town sell glass."
@@ -119,11 +168,72 @@ async def test_a_set_of_selections_fits_the_confined_part_and_is_measured(tmp_pa
             known = {"id": f"{i}{len(answers)}", "title": f"t{i}", "passage": passage, "question": question}
             lines.append({**known, "answerable": bool(answers), "answers": answers})
     path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
-    shipped = json.dumps({part: {"intercept": 0, "weights": {}} for part in ("general", "confined")})
-    result, model = await calibrate(path, searching=None, current=shipped)
+    return path
+
+
+def _write_corpus(folder: Path) -> Path:
+    folder.mkdir()
+    documents = [{"id": f"d{i}", "title": "", "text": f"The valve v{i} opens at {i + 3} bar."} for i in range(20)]
+    questions = [
+        {"id": f"{i}<::>1", "question": f"When opens the valve v{i}?", "answerability": "answerable"}
+        | {"passages": [f"d{i}"]}
+        for i in range(20)
+    ]
+    questions += [
+        {"id": f"u{i}<::>1", "question": f"Who paints the roof of house {i} red?", "answerability": "unanswerable"}
+        for i in range(20)
+    ]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+    return folder / "questions.jsonl"
+
+
+SHIPPED = json.dumps({part: {"intercept": 0, "weights": {}} for part in ("general", "confined")})
+
+
+async def test_a_set_of_selections_fits_the_confined_part_and_is_measured(tmp_path: Path) -> None:
+    path = _write_selections(tmp_path / "questions.jsonl")
+    (result,), model = await calibrate([path], book=None, over=over, current=SHIPPED)
     assert result.part == "confined"
     evaluation = evaluate_selected(path, confidence=Confidence.parse(model))
     words, decision, _ = (table.rows[0].figures for table in evaluation.tables)
     assert words["two sentences"].value == words["offsets exact"].value == 1
     assert decision["AUROC"].value > 0.95
     assert Logistic(0, {}).probability(Features()) == 0.5
+
+
+async def test_several_sets_fit_both_parts_and_twice_the_same_bytes(tmp_path: Path) -> None:
+    paths = [_write_corpus(tmp_path / "valves"), _write_selections(tmp_path / "questions.jsonl")]
+    runs = [await calibrate(paths, book=None, over=over, current=SHIPPED) for _ in range(2)]
+    assert [result.part for result in runs[0][0]] == ["general", "confined"]
+    assert runs[0][1] == runs[1][1]
+    fitted = json.loads(runs[0][1])["general"]["fit"]
+    assert list(fitted["sets"]) == ["valves/questions", f"{tmp_path.name}/questions"]
+    model = Confidence.parse(runs[0][1])
+    known = await evaluate_corpus(paths[0], searching=Everything([]), confidence=model)
+    assert known.tables[0].rows[0].figures["others refused"].value == 1
+
+
+async def test_near_misses_alone_do_not_fit_the_general_part(tmp_path: Path) -> None:
+    path = tmp_path / "listed.jsonl"
+    path.write_text('{"id": "1", "question": "Q?", "passages": ["T: x"], "answerable": true}\n', encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="golden set"):
+        await calibrate([path], book=None, over=over, current=SHIPPED)
+
+
+async def test_evaluations_give_the_same_bytes_twice_apart_from_times(tmp_path: Path) -> None:
+    selections = _write_selections(tmp_path / "questions.jsonl")
+    turns = _write_corpus(tmp_path / "valves")
+    model = Confidence.load()
+    documents = [Document(f"d{i}", "", f"The valve v{i} opens at {i + 3} bar.") for i in range(20)]
+
+    async def run() -> list[str]:
+        evaluations = [
+            evaluate_selected(selections, confidence=model),
+            await evaluate_corpus(turns, searching=Everything(documents), confidence=model),
+            await evaluate_calibration(selections, book=None, over=over, confidence=model),
+            await evaluate_calibration(turns, book=None, over=over, confidence=model),
+        ]
+        return [without_times(to_json(evaluation)) for evaluation in evaluations]
+
+    assert await run() == await run()

@@ -216,3 +216,23 @@ def test_steps_that_go_on_in_a_passage_that_overlaps_by_a_step_are_whole() -> No
     assert answer.count("Save the map to a file.") == 1
     assert answer.index("Install the mapper.") < answer.index("Save the map") < answer.index("Check the map.")
     assert "save map" in answer
+
+
+def test_a_comparison_in_a_table_is_quoted_with_all_its_rows() -> None:
+    table = Numbered(
+        1,
+        "| Question | Topic | Service |\n| --- | --- | --- |\n| Who waits? | nobody | the client |\n"
+        "| How many receivers? | any number | one server |",
+        "Topics and services",
+    )
+    said = compose(read("How does a topic differ from a service?", [table, WEATHER]))
+    assert "nobody" in said
+    assert "any number" in said
+
+
+def test_code_that_a_sentence_points_to_comes_with_it() -> None:
+    text = Numbered(
+        1, "The node below publishes a counter twice a second.\n\n```python\nnode.publish(count)\n```", "Nodes"
+    )
+    said = compose(read("Which node publishes a counter?", [text, WEATHER]))
+    assert "node.publish(count)" in said

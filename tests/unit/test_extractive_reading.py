@@ -158,3 +158,45 @@ def test_every_piece_stands_where_it_says_whatever_the_text(question: str, texts
     assert stands_in_place(reading)
     assert all(math.isfinite(value) for value in astuple(reading.features))
     assert all(0 <= s.score <= 1 for s in reading.scored)
+
+
+@pytest.mark.parametrize("question", ["hello", "Hi there!", "thanks a lot", "ok", "Good morning."])
+def test_small_talk_asks_for_nothing(question: str) -> None:
+    passage = Numbered(1, "Hello and thanks: it is good in the morning, ok?")
+    assert not read(question, [passage]).ranked
+
+
+def test_words_of_small_talk_inside_a_question_count() -> None:
+    assert [t.stem for t in inquire("hello world node").terms] == ["hello", "world", "node"]
+
+
+@pytest.mark.parametrize(
+    "question", ["explain this", "What does this mean?", "Summarize the selected text", "what is that?"]
+)
+def test_a_question_after_the_text_itself_is_answered_by_its_beginning(question: str) -> None:
+    text = "Plugins are the building blocks of a site. Each handles a feature of its own. Some work together."
+    best, second, *_ = (s.piece.text for s in read(question, [Numbered(1, text)]).ranked)
+    assert (best, second) == ("Plugins are the building blocks of a site.", "Each handles a feature of its own.")
+
+
+def test_the_better_ranked_of_two_passages_is_read_first() -> None:
+    text = "The planner keeps a list of goals."
+    one, other = Numbered(1, f"{text} It is short.", rank=0.4), Numbered(2, f"Here {text.lower()}", rank=1.0)
+    assert read("What does the planner keep?", [one, other]).ranked[0].piece.passage == 1
+
+
+def test_what_is_said_of_another_number_is_not_the_answer() -> None:
+    text = "Module 1 is about ROS 2 and its tools.\n\nModule 2 is about simulation."
+    assert read("What is in module 2?", [Numbered(1, text)]).ranked[0].piece.text == "Module 2 is about simulation."
+
+
+def test_the_first_sentence_under_the_name_of_a_function_explains_it() -> None:
+    passage = Numbered(1, "Register an extra command. The hook is called once.", heading_path=("extendCli(cli)",))
+    other = Numbered(2, "The command line can be extended by plugins.", rank=0.5)
+    best = read("What is extendCli for?", [passage, other]).ranked[0]
+    assert best.piece.text == "Register an extra command."
+
+
+def test_a_trail_of_links_and_a_repeated_title_cannot_be_quoted() -> None:
+    text = "Part 2 · Unit 1 · Unit vectors?\n\nUnit vectors\n\nA unit vector has the length 1."
+    assert [p.text for p in cut([Numbered(1, text, title="Unit vectors")])] == ["A unit vector has the length 1."]

@@ -7,7 +7,8 @@ import asyncio
 import contextlib
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,11 +19,16 @@ from citewell.errors import InvalidInputError
 if TYPE_CHECKING:
     from citewell.config import Settings
     from citewell.evaluation import Evaluation, Progress
+    from citewell.evaluation.calibration import Calibration
     from citewell.evaluation.compare import Comparison
+    from citewell.evaluation.datasets import Document
     from citewell.retrieval import Retriever
 
     Run = Callable[[Progress], Awaitable[Evaluation]]
 
+Cache = Annotated[
+    Path | None, typer.Option("--cache", help="Keep the data sets' indexes here between runs; else in the data folder")
+]
 Dataset = Annotated[Path, typer.Argument(help="A file or folder in the form that docs/quality.md describes")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a report with plots and the worst questions here")]
@@ -73,11 +79,12 @@ def book(
 def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
     """Rank a corpus by words, by meaning and by both: nDCG@10, recall@100, MRR; with and without history."""
     from citewell.config import Settings
+    from citewell.evaluation.datasets import name_of
     from citewell.evaluation.retrieval import evaluate_retrieval
     from citewell.wiring import make_embedder, make_index, make_writer
 
     async def run(progress: "Progress") -> "Evaluation":
-        settings = _apart(Settings.from_environment(), dataset)
+        settings = _apart(Settings.from_environment(), name_of(dataset))
         writer, index, embedder = make_writer(settings), make_index(settings), make_embedder(settings)
         try:
             return await evaluate_retrieval(dataset, writer=writer, index=index, embedder=embedder, progress=progress)
@@ -137,17 +144,28 @@ def answers(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, 
 
 
 @evaluations.command("calibration")
-def calibration(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
-    """How far stated confidence lies from what was so, on questions of a passage or a golden set of the book."""
+def calibration(
+    dataset: Dataset,
+    as_json: JsonFlag = False,
+    html: HtmlFile = None,
+    against: Earlier = None,
+    cache: Cache = None,
+) -> None:
+    """How far stated confidence lies from what was so: questions of a passage, of a corpus, or a golden set."""
     from citewell.confidence import Confidence
     from citewell.config import Settings
     from citewell.evaluation.calibrating import evaluate_calibration
     from citewell.wiring import open_retriever
 
     async def run(progress: "Progress") -> "Evaluation":
-        async with open_retriever(Settings.from_environment()) as retriever:
+        settings = Settings.from_environment()
+        async with open_retriever(settings) as retriever:
             return await evaluate_calibration(
-                dataset, searching=retriever, confidence=Confidence.load(), progress=progress
+                dataset,
+                book=retriever,
+                over=_indexes(settings, cache, progress),
+                confidence=Confidence.load(),
+                progress=progress,
             )
 
     _report(run, as_json=as_json, html=html, against=against)
@@ -157,27 +175,41 @@ def calibration(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = No
 async def _corpus_beside(dataset: Path, progress: "Progress") -> AsyncIterator["Retriever"]:
     """Search over the `corpus.jsonl` that stands in the data set's folder."""
     from citewell.config import Settings
-    from citewell.evaluation.datasets import read_documents
-    from citewell.evaluation.retrieval import ingest
-    from citewell.wiring import make_embedder, make_writer, open_retriever
+    from citewell.evaluation.datasets import name_of, read_documents
 
     documents = read_documents(dataset.parent / "corpus.jsonl")
-    settings = _apart(Settings.from_environment(), dataset.parent)
-    writer, embedder = make_writer(settings), make_embedder(settings)
-    try:
-        await ingest(documents, writer=writer, embedder=embedder, progress=progress)
-    finally:
-        await embedder.aclose()
-        await writer.aclose()
-    async with open_retriever(settings) as retriever:
+    over = _indexes(Settings.from_environment(), None, progress)
+    async with over(name_of(dataset.parent), documents) as retriever:
         yield retriever
 
 
-def _apart(settings: "Settings", dataset: Path) -> "Settings":
-    """The data set's index stands beside the book's, never on it, and never on a server that readers use."""
-    from citewell.evaluation.datasets import name_of
+def _indexes(
+    settings: "Settings", cache: Path | None, progress: "Progress"
+) -> "Callable[[str, Sequence[Document]], AbstractAsyncContextManager[Retriever]]":
+    """Opens a search over a data set's documents. A second run embeds only what is new."""
+    from citewell.evaluation.retrieval import ingest
+    from citewell.wiring import make_embedder, make_writer, open_retriever
 
-    folder = settings.citewell_data_dir / "eval" / name_of(dataset).replace("/", "-")
+    root = settings.model_copy(update={"citewell_data_dir": cache}) if cache else settings
+
+    @contextlib.asynccontextmanager
+    async def over(name: str, documents: "Sequence[Document]") -> AsyncIterator["Retriever"]:
+        apart = _apart(root, name)
+        writer, embedder = make_writer(apart), make_embedder(apart)
+        try:
+            await ingest(documents, writer=writer, embedder=embedder, progress=progress)
+        finally:
+            await embedder.aclose()
+            await writer.aclose()
+        async with open_retriever(apart) as retriever:
+            yield retriever
+
+    return over
+
+
+def _apart(settings: "Settings", name: str) -> "Settings":
+    """The data set's index stands beside the book's, never on it, and never on a server that readers use."""
+    folder = settings.citewell_data_dir / "eval" / name.replace("/", "-")
     return settings.model_copy(update={"citewell_data_dir": folder, "qdrant_url": None})
 
 
@@ -274,11 +306,14 @@ def _print(evaluation: "Evaluation", comparison: "Comparison | None") -> None:
 
 
 def calibrate(
-    dataset: Dataset,
-    out: Annotated[Path | None, typer.Option(help="Write the whole confidence model with the fitted part here")] = None,
-    diagram: Annotated[Path | None, typer.Option(help="Write the reliability diagram (SVG) here")] = None,
+    datasets: Annotated[list[Path], typer.Argument(help="Data sets in the forms that docs/answering.md describes")],
+    out: Annotated[
+        Path | None, typer.Option(help="Write the whole confidence model with the fitted parts here")
+    ] = None,
+    diagram: Annotated[Path | None, typer.Option(help="Write the reliability diagrams (SVG) here")] = None,
+    cache: Cache = None,
 ) -> None:
-    """Fit the confidence model: on a golden set of the ingested book, or on questions that carry their passage."""
+    """Fit the confidence model to a golden set of the ingested book and to public data sets."""
     from importlib import resources
 
     from citewell.config import Settings
@@ -288,17 +323,31 @@ def calibrate(
 
     shipped = (resources.files("citewell") / "assets" / "confidence.json").read_text("utf-8")
 
-    async def run(progress: "Progress") -> tuple[Calibration, str]:
-        async with open_retriever(Settings.from_environment()) as retriever:
-            return await fit(dataset, searching=retriever, current=shipped, progress=progress)
+    async def run(progress: "Progress") -> tuple[list[Calibration], str]:
+        settings = Settings.from_environment()
+        async with open_retriever(settings) as retriever:
+            over = _indexes(settings, cache, progress)
+            return await fit(datasets, book=retriever, over=over, current=shipped, progress=progress)
 
     with _Bar() as bar:
         found, model = asyncio.run(run(bar.show))
     if out:
         _write(out, model)
-    if diagram:
-        _write(diagram, found.diagram)
+    for result in found:
+        if diagram:
+            named = diagram.with_stem(f"{diagram.stem}-{result.part}") if len(found) > 1 else diagram
+            _write(named, result.diagram)
+        _tell(result)
+
+
+def _tell(result: "Calibration") -> None:
     print(
-        f"{found.part}: {found.examples:,} questions; on those not fitted to: calibration error {found.ece:.3f}, "
-        f"AUROC {found.auroc:.3f}."
+        f"{result.part}: {result.examples:,} questions; on those not fitted to: calibration error {result.ece:.3f}, "
+        f"AUROC {result.auroc:.3f}."
     )
+    for one in result.sets:
+        line = f"  {one.source}, {one.questions:,}: calibration error {one.ece:.3f} (by chance {one.chance:.3f}), "
+        line += f"AUROC {one.auroc:.3f}"
+        if one.ece_left_out is not None:
+            line += f"; fitted without this set {one.ece_left_out:.3f}, {one.auroc_left_out:.3f}"
+        print(line)

@@ -21,7 +21,7 @@ from citewell.evaluation.datasets import (
     read_passage_questions,
 )
 from citewell.evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, calibration_error
-from citewell.extractive import Numbered, Reading, compose, read
+from citewell.extractive import Numbered, Reading, compose, quoted, read
 from citewell.models import Message
 from citewell.retrieval import Found
 
@@ -43,7 +43,8 @@ class Outcome:
     answer: str
     probability: float
     right: bool
-    """For an answerable question: whether the answer holds what it should; else whether it would be refused."""
+    """For an answerable question: whether the answer has the gold span, or quotes a reference passage; for any other:
+    whether it would be refused."""
     right_with_one: bool = False
     """The same with one sentence."""
     exact: bool = True
@@ -81,15 +82,15 @@ def _selected(question: PassageQuestion, confidence: Confidence) -> Outcome:
     elapsed = (time.perf_counter() - started) * 1000
     probability = confidence.probability(reading.features, confined=True)
     refused = probability < ANSWER_FROM
-    holds = [_holds(text, question.answers) for text in (answer, compose(reading, limit=1))]
+    right, right_with_one = (holds(text, question.answers) for text in (answer, compose(reading, limit=1)))
     return Outcome(
         id=question.id,
         question=question.question,
         answerable=question.answerable,
         answer=answer,
         probability=probability,
-        right=holds[0] if question.answerable else refused,
-        right_with_one=holds[1] if question.answerable else refused,
+        right=right if question.answerable else refused,
+        right_with_one=right_with_one if question.answerable else refused,
         exact=stands_in_place(reading),
         elapsed_ms=elapsed,
     )
@@ -103,23 +104,32 @@ def _searched(question: CorpusQuestion, found: Found, confidence: Confidence) ->
     elapsed = (time.perf_counter() - started) * 1000
     probability = confidence.probability(reading.features, confined=False) if found.passages else 0.0
     answerable = question.answerability == "answerable"
-    reached = any(scored.passage.url in question.passages for scored in found.passages)
     return Outcome(
         id=question.id,
         question=question.question,
         answerable=answerable,
         answer=answer,
         probability=probability,
-        right=reached if answerable else probability < ANSWER_FROM,
+        right=quotes_reference(reading, found, question.passages) if answerable else probability < ANSWER_FROM,
         exact=stands_in_place(reading),
         elapsed_ms=elapsed,
+    )
+
+
+def quotes_reference(reading: Reading, found: Found, references: Sequence[str]) -> bool:
+    """Whether something quoted stands in a reference passage, wherever it was quoted from: corpora repeat."""
+    right = [scored.passage.text for scored in found.passages if scored.passage.url in references]
+    return any(
+        reading.passages[piece.passage].text[piece.start : piece.end] in text
+        for piece in quoted(reading)
+        for text in right
     )
 
 
 def numbered(found: Found) -> list[Numbered]:
     """Passages as the answering model sees them."""
     return [
-        Numbered(number, s.passage.text, s.passage.page_title, s.passage.heading_path, s.score, s.bm25)
+        Numbered(number, s.passage.text, s.passage.page_title, s.passage.heading_path, s.score, s.bm25, s.fused)
         for number, s in enumerate(found.passages, start=1)
     ]
 
@@ -138,7 +148,8 @@ def _bare(text: str) -> str:
     return re.sub(r"[\s>]+", "", text)
 
 
-def _holds(answer: str, spans: Sequence[str]) -> bool:
+def holds(answer: str, spans: Sequence[str]) -> bool:
+    """Whether the answer, without its markers, has one of the spans word for word."""
     text = " ".join(_MARKERS.sub("", answer).split())
     return any(" ".join(span.split()) in text for span in spans)
 

@@ -4,30 +4,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from citewell.confidence import Confidence
-from citewell.errors import InvalidInputError
 from citewell.evaluation import Evaluation, Figure, Item, Progress, Row, Table, quiet
 from citewell.evaluation.answers import Searching
-from citewell.evaluation.calibration import book_examples, part_of, selection_examples, unseen
-from citewell.evaluation.datasets import fingerprint, name_of
-from citewell.evaluation.statistics import auroc, bootstrap, calibration_error
+from citewell.evaluation.calibration import unseen
+from citewell.evaluation.datasets import fingerprint, form_of, name_of
+from citewell.evaluation.examples import Over, Part, examples_of, selection_examples
+from citewell.evaluation.statistics import auroc, bootstrap, calibration_by_chance, calibration_error
 
 
 async def evaluate_calibration(
-    path: Path, *, searching: Searching | None, confidence: Confidence, progress: Progress = quiet
+    path: Path, *, book: Searching | None, over: Over, confidence: Confidence, progress: Progress = quiet
 ) -> Evaluation:
-    """A golden set over its index, or questions that carry their passage."""
-    part = part_of(path)
+    """Questions that carry their passage are asked of it alone; any others of a whole index."""
+    part: Part = "confined" if form_of(path) == "passage" else "general"
     if part == "confined":
-        examples = selection_examples(path, progress=progress)
-    elif searching is not None:
-        examples = await book_examples(path, searching=searching, progress=progress)
+        found = selection_examples(path, progress=progress)
     else:
-        raise InvalidInputError("A golden set is measured over its index; there is none.", field="dataset")
+        found = (await examples_of(path, book=book, over=over, progress=progress))[part]
+    examples = [example for example in found if not example.made_up]
     truth = [example.truth for example in examples]
     shipped = [confidence.probability(example.features, confined=part == "confined") for example in examples]
     refitted = unseen(examples, part)
     note = (
-        "The shipped model as it is, and one fitted on four fifths and asked of the last fifth. Goal: ECE at most .05."
+        "The shipped model as it is, and one fitted on four fifths and asked of the last fifth. Goal: ECE at most .05. "
+        "By chance: what probabilities that are exactly right would show on as many questions."
     )
     return Evaluation(
         kind="calibration",
@@ -56,6 +56,7 @@ def _row(name: str, stated: Sequence[float], truth: Sequence[bool]) -> Row:
         {
             "questions": Figure(float(len(truth))),
             "ECE": bootstrap(calibration_error, stated, truth, samples=200),
+            "ECE by chance": Figure(calibration_by_chance(stated)),
             "AUROC": bootstrap(auroc, stated, truth),
         },
     )

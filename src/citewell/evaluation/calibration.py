@@ -1,44 +1,42 @@
-"""The confidence model fitted: features and truth in, the JSON of `citewell.confidence` out."""
+"""The confidence model fitted: examples in, the JSON of `citewell.confidence` out."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.confidence import Confidence, Features, Logistic
+from citewell.confidence import Confidence, Logistic
 from citewell.errors import InvalidInputError
 from citewell.evaluation import Progress, quiet
-from citewell.evaluation.answers import TOP_K, Searching, numbered
-from citewell.evaluation.datasets import GoldenQuestion, read_golden, read_passage_questions
+from citewell.evaluation.answers import Searching
+from citewell.evaluation.datasets import form_of
+from citewell.evaluation.examples import Example, Over, Part, examples_of
 from citewell.evaluation.plots import reliability_diagram
-from citewell.evaluation.statistics import auroc, calibration_error, reliability
-from citewell.extractive import Numbered, read
+from citewell.evaluation.statistics import auroc, calibration_by_chance, calibration_error, reliability
 
-Part = Literal["general", "confined"]
 Floats = NDArray[np.float64]
 FOLDS = 5
-LEAST_SPREAD: Mapping[str, float] = {"numbers_found": 0.3}
-"""Few questions have numbers: what hardly varies must not get a large weight from a handful of them."""
+LEAST_SPREAD: Mapping[str, float] = {"numbers_found": 0.3, "score_gap": 0.1}
+"""What varies little, or in few questions, must not get a large weight from a handful of them."""
+PENALTY = 2.0
+WORTH = 200.0
+"""What a whole set counts in the general part, in questions: a large set does not outvote a small one."""
+NEAR_WORTH = 0.05
+"""The share of that for sets of near misses: readers of a book mostly ask what it is about."""
 
 # What searching adds says nothing in a selection; what a negated question adds is known from SQuAD 2.0 only.
 WEIGHED: Mapping[Part, tuple[str, ...]] = {
     "general": (
-        "top_score",
+        "home_score",
         "score_gap",
-        "agreeing",
-        "best",
-        "passage_coverage",
+        "margin",
         "all_coverage",
         "numbers_found",
-        "names_missing",
         "names_absent",
-        "turned",
-        "length",
     ),
     "confined": (
         "best",
@@ -57,14 +55,19 @@ WEIGHED: Mapping[Part, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """A question as the model sees it, and whether it could be answered from what was found."""
+class Measured:
+    """How far off the model is on the questions of one set, apart from made-up ones."""
 
-    features: Features
-    truth: bool
-    group: str
-    """Examples of one group are never on both sides of a split: an article, or the question itself."""
-    weight: float = 1.0
+    source: str
+    questions: int
+    ece: float
+    """By models that did not see the question's group."""
+    chance: float
+    """What a model whose probabilities are exactly right would show on so few questions."""
+    auroc: float
+    ece_left_out: float | None
+    """By a model that saw nothing of this set; None when no other set can be fitted to."""
+    auroc_left_out: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,10 @@ class Calibration:
     part: Part
     model: Logistic
     examples: int
+    sets: tuple[Measured, ...]
     ece: float
-    """On examples that the fit did not see: each fifth of the groups by a model of the other four."""
+    """On examples that the fit did not see: each fifth of the groups by a model of the other four. Without near misses,
+    which stand in `sets` alone."""
     auroc: float
     diagram: str
     """The reliability diagram of the same, as SVG."""
@@ -89,12 +94,25 @@ class Calibration:
                 "examples": self.examples,
                 "unseen_ece": round(self.ece, 4),
                 "unseen_auroc": round(self.auroc, 4),
+                "sets": {one.source: _figures(one) for one in self.sets},
             },
         }
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
-def fit(examples: Sequence[Example], part: Part, *, penalty: float = 2.0) -> Logistic:
+def _figures(one: Measured) -> dict[str, float]:
+    figures = {
+        "questions": one.questions,
+        "ece": one.ece,
+        "ece_by_chance": one.chance,
+        "auroc": one.auroc,
+        "ece_left_out": one.ece_left_out,
+        "auroc_left_out": one.auroc_left_out,
+    }
+    return {name: round(value, 4) for name, value in figures.items() if value is not None}
+
+
+def fit(examples: Sequence[Example], part: Part, *, penalty: float = PENALTY) -> Logistic:
     """Penalized maximum likelihood by Newton's method, on features brought to one scale."""
     names = WEIGHED[part]
     values, truth, weights = _columns(examples, names)
@@ -127,12 +145,22 @@ def _columns(examples: Sequence[Example], names: Sequence[str]) -> tuple[Floats,
     return values, truth, np.array([e.weight for e in examples], dtype=np.float64)
 
 
+def balanced(examples: Sequence[Example], part: Part) -> list[Example]:
+    """In the general part every set counts the same, near misses less; a selection's examples count one each."""
+    if part == "confined":
+        return list(examples)
+    sizes: dict[str, int] = {}
+    for example in examples:
+        sizes[example.source] = sizes.get(example.source, 0) + 1
+    return [replace(e, weight=(NEAR_WORTH if e.near else 1.0) * WORTH / sizes[e.source]) for e in examples]
+
+
 def unseen(examples: Sequence[Example], part: Part) -> list[float]:
     """For each example the probability by a model that did not see its group."""
     folds = [int(hashlib.sha256(e.group.encode()).hexdigest(), 16) % FOLDS for e in examples]
     stated = [0.0] * len(examples)
     for fold in sorted(set(folds)):
-        model = fit([e for e, f in zip(examples, folds, strict=True) if f != fold], part)
+        model = fit(balanced([e for e, f in zip(examples, folds, strict=True) if f != fold], part), part)
         for i, example in enumerate(examples):
             if folds[i] == fold:
                 stated[i] = model.probability(example.features)
@@ -142,68 +170,66 @@ def unseen(examples: Sequence[Example], part: Part) -> list[float]:
 def calibrated(examples: Sequence[Example], part: Part) -> Calibration:
     """Fit on all examples; measure on unseen ones."""
     stated = unseen(examples, part)
-    truth = [e.truth for e in examples]
-    error = calibration_error(stated, truth)
+    counted = [(e, p) for e, p in zip(examples, stated, strict=True) if not e.made_up]
+    main = [(e, p) for e, p in counted if not e.near]
+    probabilities, truth = [p for _, p in main], [e.truth for e, _ in main]
+    error = calibration_error(probabilities, truth)
     return Calibration(
         part=part,
-        model=fit(examples, part),
+        model=fit(balanced(examples, part), part),
         examples=len(examples),
+        sets=tuple(_measured(s, counted, examples, part) for s in dict.fromkeys(e.source for e, _ in counted)),
         ece=error,
-        auroc=auroc(stated, truth),
-        diagram=reliability_diagram(reliability(stated, truth), error),
+        auroc=auroc(probabilities, truth),
+        diagram=reliability_diagram(reliability(probabilities, truth), error),
     )
 
 
-def selection_examples(path: Path, *, progress: Progress = quiet) -> list[Example]:
-    """SQuAD 2.0's form, one group for each article."""
-    questions = read_passage_questions(path)
-    examples = []
-    for number, question in enumerate(questions, start=1):
-        reading = read(question.question, [Numbered(1, question.passage)])
-        examples.append(Example(reading.features, question.answerable, question.title or question.id))
-        progress(number, len(questions), "questions")
-    return examples
-
-
-async def book_examples(path: Path, *, searching: Searching, progress: Progress = quiet) -> list[Example]:
-    """A golden set over its own index. What finds no passage at all is refused without a model and left out."""
-    golden = read_golden(path)
-    examples = []
-    for number, one in enumerate(golden, start=1):
-        found = await searching.search(one.question, top_k=TOP_K)
-        if found.passages:
-            urls = [scored.passage.url for scored in found.passages]
-            reading = read(one.question, numbered(found))
-            examples.append(Example(reading.features, _answers(one, urls), one.question))
-        progress(number, len(golden), "questions")
-    return examples
-
-
-def _answers(golden: GoldenQuestion, urls: Sequence[str]) -> bool:
-    return golden.in_book and any(url in golden.urls or url.endswith(golden.urls) for url in urls)
-
-
-def part_of(path: Path) -> Part:
-    """Which part of the model a data set can fit: questions that carry their passage are asked of a selection."""
-    first = next((line for line in path.read_text("utf-8").split("\n") if line.strip()), "{}")
-    return "confined" if "passage" in json.loads(first) else "general"
+def _measured(
+    source: str, counted: Sequence[tuple[Example, float]], examples: Sequence[Example], part: Part
+) -> Measured:
+    own = [(e, p) for e, p in counted if e.source == source]
+    stated, truth = [p for _, p in own], [e.truth for e, _ in own]
+    others = [e for e in examples if e.source != source]
+    left_out = None
+    if len({e.truth for e in others}) == 2 and not all(e.made_up for e in others):
+        model = fit(balanced(others, part), part)
+        left_out = [model.probability(e.features) for e, _ in own]
+    return Measured(
+        source=source,
+        questions=len(own),
+        ece=calibration_error(stated, truth),
+        chance=calibration_by_chance(stated),
+        auroc=auroc(stated, truth),
+        ece_left_out=None if left_out is None else calibration_error(left_out, truth),
+        auroc_left_out=None if left_out is None else auroc(left_out, truth),
+    )
 
 
 async def calibrate(
-    path: Path, *, searching: Searching | None, current: str, progress: Progress = quiet
-) -> tuple[Calibration, str]:
-    """Fit the part that the data set speaks of; the second value is the new JSON.
+    paths: Sequence[Path], *, book: Searching | None, over: Over, current: str, progress: Progress = quiet
+) -> tuple[list[Calibration], str]:
+    """Fit what the data sets speak of; the second value is the new JSON.
 
-    A golden set (with `urls`) fits the general part and needs a searcher; SQuAD's form fits the confined part.
+    Questions that carry their passage fit the confined part. The general part is fitted when a golden set or a corpus
+    is among the sets: near misses alone would teach it to refuse.
     """
-    part = part_of(path)
-    if part == "confined":
-        examples = selection_examples(path, progress=progress)
-    elif searching is not None:
-        examples = await book_examples(path, searching=searching, progress=progress)
-    else:
-        raise InvalidInputError("A golden set is calibrated over its index; there is none.", field="dataset")
-    result = calibrated(examples, part)
-    merged = result.merged(current, path.stem)
+    gathered: dict[Part, list[Example]] = {"general": [], "confined": []}
+    for path in paths:
+        for part, found in (await examples_of(path, book=book, over=over, progress=progress)).items():
+            gathered[part] += found
+    forms = {form_of(path) for path in paths}
+    wanted: list[Part] = []
+    if forms & {"golden", "corpus"}:
+        wanted.append("general")
+    if "passage" in forms:
+        wanted.append("confined")
+    if not wanted:
+        raise InvalidInputError("Give a golden set, a corpus, or questions that carry their passage.", field="dataset")
+    results = [calibrated(gathered[part], part) for part in wanted]
+    merged = current
+    for result in results:
+        sources = dict.fromkeys(e.source for e in gathered[result.part])
+        merged = result.merged(merged, ", ".join(sources))
     Confidence.parse(merged)
-    return result, merged
+    return results, merged

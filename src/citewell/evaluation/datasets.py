@@ -227,7 +227,7 @@ def name_of(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}" if path.suffix else path.name
 
 
-def form_of(path: Path) -> Literal["passage", "corpus", "golden", "other"]:
+def form_of(path: Path) -> Literal["passage", "corpus", "listed", "golden", "other"]:
     """Which kind of questions a file holds, by its first line."""
     first = next(_lines(path), None)
     if first is None:
@@ -236,6 +236,8 @@ def form_of(path: Path) -> Literal["passage", "corpus", "golden", "other"]:
         return "passage"
     if first.has("answerability"):
         return "corpus"
+    if first.has("passages") and first.has("answerable"):
+        return "listed"
     return "golden" if first.has("urls") or first.has("not_in_book") else "other"
 
 

@@ -126,6 +126,15 @@ def calibration_error(
     return sum(b.count * abs(b.stated - b.observed) for b in found) / total if total else math.nan
 
 
+def calibration_by_chance(probabilities: Sequence[float], *, bins: int = 10, samples: int = 200) -> float:
+    """The calibration error that exactly right probabilities show on average, because there are only so many items."""
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.size == 0:
+        return math.nan
+    random = np.random.default_rng(SEED)
+    return mean([calibration_error(values, random.random(values.size) < values, bins=bins) for _ in range(samples)])
+
+
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
     threshold: float

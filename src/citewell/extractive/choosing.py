@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from citewell.extractive.forms import dangling, enumerates
+from citewell.extractive.forms import dangling, enumerates, points_below
 from citewell.extractive.pieces import Piece
 from citewell.extractive.reading import Reading
 from citewell.extractive.signals import leads, share_of
@@ -12,6 +12,7 @@ _LIST_LIMIT = 8
 _STEP_LIMIT = 12
 _FURTHER = 0.85
 """Share of the best score that a further sentence must reach, among several passages."""
+_SAME_WORD = 0.5
 _NEAR = 0.65
 """The same within the passage of the best one."""
 _FURTHER_IN_ONE = 0.05
@@ -82,7 +83,8 @@ class Chooser:
             case "code":
                 return [index, *self._announcement(index)]
             case "row":
-                rows = self._block(index) if self._reading.inquiry.plural else [index]
+                several = self._reading.inquiry.plural or self._reading.inquiry.kind == "comparison"
+                rows = self._block(index) if several else [index]
                 return [*rows, *([lead] if announced or self._introduces(lead, index) else [])]
             case "item":
                 items = self._list(index) if self._reading.inquiry.plural or announced else self._item(index)
@@ -108,9 +110,13 @@ class Chooser:
 
     def _is_open(self, index: int) -> bool:
         """Whether a sentence waits for what comes after it: a list, a formula, code."""
-        following = index + 1 < len(self._pieces) and self._pieces[index + 1].kind == "formula"
-        return self._pieces[index].text.endswith((":", ",")) or (
-            following and self._pieces[index].text[-1:] not in ".!?"
+        text = self._pieces[index].text
+        beside = index + 1 < len(self._pieces) and self._pieces[index + 1].passage == self._pieces[index].passage
+        following = self._pieces[index + 1].kind if beside else ""
+        return (
+            text.endswith((":", ","))
+            or (following == "formula" and text[-1:] not in ".!?")
+            or (following == "code" and points_below(text))
         )
 
     def _announcement(self, code: int) -> list[int]:
@@ -190,7 +196,7 @@ class Chooser:
         return chosen + self._series(chosen)
 
     def _two(self) -> list[int]:
-        """From a selection: the best sentence and one more, rather the next one than one that leans on another."""
+        """From a selection: the best sentence and one more, rather not one that leans on a sentence left out."""
         best = self._ranked[0]
         chosen = self._whole(best)
         if self._pieces[best].kind != "sentence" or len(chosen) > 1 or self._limit < 2:
@@ -204,21 +210,23 @@ class Chooser:
         return chosen
 
     def _fit(self, index: int, best: int) -> float:
-        if index == best + 1:
-            return 1.2
-        return 0.85 if dangling(self._pieces[index].text) else 1.0
+        return 0.85 if index != best + 1 and dangling(self._pieces[index].text) else 1.0
 
     def _series(self, chosen: Sequence[int]) -> list[int]:
         """For a question after several things: the best sentence that lists some, when none of the chosen does."""
         if not self._reading.inquiry.plural or any(
-            self._pieces[i].kind != "sentence" or enumerates(self._pieces[i].text) for i in chosen
+            self._pieces[i].kind != "sentence" or self._lists_them(i) for i in chosen
         ):
             return []
-        least = 0.4 * self._score[self._ranked[0]]
-        lists = [i for i in self._ranked[:8] if enumerates(self._pieces[i].text) and self._score[i] >= least]
+        least = 0.3 * self._score[self._ranked[0]]
+        lists = [i for i in self._ranked[:8] if self._lists_them(i) and self._score[i] >= least]
         lists = [i for i in lists if self._may_follow(i, chosen)]
         close = [i for i in lists if self._score[i] >= 0.7 * self._score[lists[0]]]
         return sorted(i for i in close if self._pieces[i].passage == self._pieces[lists[0]].passage)[:1]
+
+    def _lists_them(self, index: int) -> bool:
+        """Whether a sentence lists several things, and those that are asked after: they are the question's first word."""
+        return enumerates(self._pieces[index].text) and self._reading.scored[index].row.held[0] >= _SAME_WORD
 
     def _may_follow(self, index: int, chosen: Sequence[int]) -> bool:
         """Whether a piece can be shown beside the chosen ones without its own surroundings."""

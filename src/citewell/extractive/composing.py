@@ -30,6 +30,11 @@ def compose(reading: Reading, conflict: Disagreement | None = None, *, limit: in
     return _render(reading, Chooser(reading, limit).choose())
 
 
+def quoted(reading: Reading, *, limit: int = 4) -> list[Piece]:
+    """The pieces that `compose` joins, in the same order."""
+    return [reading.scored[index].piece for index in Chooser(reading, limit).choose()]
+
+
 def _disagreement(reading: Reading, conflict: Disagreement) -> str:
     one, other = (" ".join(s.split()) for s in (conflict.first_sentence, conflict.second_sentence))
     first, second = (reading.passages[place].number for place in (conflict.first, conflict.second))

@@ -101,14 +101,24 @@ def defines(piece: Piece, subject: Sequence[str]) -> float:
     match = _DEFINES.match(without_targets(piece.text))
     if not match:
         return 0.0
+    return max(names(match["head"], subject), names(match["also"] or "", subject))
+
+
+def names(text: str, subject: Sequence[str]) -> float:
+    """How far a few words name the subject and nothing else, 0–1."""
+    head = [stem(w) for w in words(text) if w.lower() not in STOPWORDS]
     known = set(subject)
-    best = 0.0
-    for named in (match["head"], match["also"] or ""):
-        head = [stem(w) for w in words(named) if w.lower() not in STOPWORDS]
-        if head:
-            covered = sum(1 for w in known if w in head) / len(known)
-            best = max(best, covered * sum(1 for w in head if w in known) / len(head))
-    return best
+    if not head or not known:
+        return 0.0
+    return len(known.intersection(head)) / len(known) * sum(w in known for w in head) / len(head)
+
+
+_BELOW = re.compile(r"\b(?:below|following|as follows|like this|this way)\b")
+
+
+def points_below(text: str) -> bool:
+    """Whether a sentence speaks of what stands right after it: "The node below …"."""
+    return bool(_BELOW.search(text))
 
 
 _SERIES = re.compile(r"[^,;]+(?:, [^,;]+)+,? (?:and|or|as well as) |:\s*\S")

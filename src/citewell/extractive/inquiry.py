@@ -47,6 +47,11 @@ class Inquiry:
     subject: tuple[str, ...] = ()
     """The stems of what a definition or an explanation is asked of."""
 
+    numbered: tuple[tuple[str, str], ...] = ()
+    """Nouns with their number: "module 2"."""
+    about_text: bool = False
+    """Nothing is asked but the text itself: "explain this"."""
+
     @property
     def total_weight(self) -> float:
         return sum(term.weight for term in self.terms) or 1.0
@@ -169,6 +174,19 @@ _POINTS_BACK = re.compile(
     r"|^\W*(?:and|but|so|or|then|also|(?:what|how) about|what if)\b",
     re.IGNORECASE,
 )
+_WITH_NUMBER = re.compile(r"\b([^\W\d_]{3,}) (\d+)\b")
+_ABOUT_TEXT = re.compile(
+    r"^(?:please )?(?:(?:can|could) you )?(?:explain|summari[sz]e|describe|clarify|simplify|tl;?dr|"
+    r"what (?:does|do|is|are)|what['’]s|tell me (?:more )?about)\b"
+    r"(?: (?:this|that|it|these|those|here|me|to|the|mean|means|about|say|selection|selected|text|passage|paragraph|"
+    r"sentence|section|code|formula|please|for|in|simple|words|terms|briefly))*\W*$",
+    re.IGNORECASE,
+)
+_SMALL_TALK = re.compile(
+    r"^(?:hi|hello|hey|good (?:morning|day|afternoon|evening)|thanks|thank you|thx|cheers|bye|goodbye|okay|ok)"
+    r"(?: (?:there|all|you|very|so|much|a|lot|again|for|the|help|everyone|friend))*\W*$",
+    re.IGNORECASE,
+)
 _EARLIER = 0.5
 """What a word of the question before counts in one that points back to it."""
 
@@ -176,6 +194,8 @@ _EARLIER = 0.5
 def inquire(question: str, earlier: str = "") -> Inquiry:
     """Take a question apart. `earlier` is the reader's question before it: its words count a little, if it is meant."""
     text = " ".join(question.split())
+    if _SMALL_TALK.match(text):
+        return Inquiry(text, "fact", ())
     kind = _kind(text)
     terms = _terms(text)
     if earlier and (not terms or _POINTS_BACK.search(text)):
@@ -192,6 +212,8 @@ def inquire(question: str, earlier: str = "") -> Inquiry:
         plural=bool(_PLURAL.search(text)),
         negated=bool(_NEGATION.search(text)),
         subject=subject,
+        numbered=tuple((noun, number) for noun, number in _WITH_NUMBER.findall(text) if noun.lower() not in STOPWORDS),
+        about_text=bool(_ABOUT_TEXT.match(text)),
     )
 
 

@@ -1,13 +1,15 @@
 """Which words of the passages stand for a word of the question, and what a word is worth. Knows no sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citewell.grounding.lexicon import lexicon
+from citewell.text import STOPWORDS, stem
 
+_SAYS_LITTLE = STOPWORDS | {stem(w) for w in STOPWORDS}
 _LEAST = 0.45
 """Cosine of two word vectors from which one may stand for the other."""
 _AKIN = 0.85
@@ -23,6 +25,18 @@ def weight(stemmed: str) -> float:
 
 def opposites(stemmed: str) -> frozenset[str]:
     return lexicon().opposites.get(stemmed, frozenset())
+
+
+def meanings(texts: Sequence[Collection[str]]) -> NDArray[np.float32]:
+    """For each text, given by its stems, the sum of its words' vectors by what each word says."""
+    known = lexicon()
+    found = np.zeros((len(texts), known.vectors.shape[1]), dtype=np.float32)
+    for place, stems in enumerate(texts):
+        told = sorted({s for s in stems if s not in _SAYS_LITTLE and known.row(s) >= 0})
+        if told:
+            rows = known.vectors[[known.row(s) for s in told]]
+            found[place] = np.array([weight(s) for s in told], dtype=np.float32) @ rows
+    return found
 
 
 class Vocabulary:

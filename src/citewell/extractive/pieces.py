@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from citewell.text import Block, blocks, sentences
+from citewell.text import Block, blocks, is_signpost, sentences
 
 PieceKind = Literal["sentence", "item", "row", "code", "formula", "heading"]
 
@@ -21,6 +21,8 @@ class Numbered:
     score: float = 1.0
     """Cosine similarity to the question, 0–1."""
     bm25: float = 0.0
+    rank: float = 1.0
+    """What the search ranked it by, 0–1; comparable within one search only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def cut(passages: Sequence[Numbered]) -> list[Piece]:
     found: list[Piece] = []
     seen: set[str] = set()
     for index, passage in enumerate(passages):
-        for piece in _pieces(index, passage.text):
+        for piece in _pieces(index, passage.text, (passage.title, *passage.heading_path)):
             if piece.kind in ("sentence", "row"):
                 if (key := piece.text.casefold()) in seen:
                     continue
@@ -69,7 +71,7 @@ def cut(passages: Sequence[Numbered]) -> list[Piece]:
     return found
 
 
-def _pieces(index: int, text: str) -> list[Piece]:
+def _pieces(index: int, text: str, titles: Sequence[str]) -> list[Piece]:
     found: list[Piece] = []
     section = ""
     for number, block in enumerate(blocks(text)):
@@ -84,7 +86,7 @@ def _pieces(index: int, text: str) -> list[Piece]:
         elif block.kind == "table":
             found.extend(_rows(index, text, block, number, section))
         else:
-            found.extend(_prose(index, text, block, number, section))
+            found.extend(_prose(index, text, block, number, section, titles))
             if found and found[-1].kind == "heading" and found[-1].block == number:
                 section = found[-1].text
     return found
@@ -106,7 +108,7 @@ def _rows(index: int, text: str, block: Block, number: int, section: str) -> lis
     ]
 
 
-def _prose(index: int, text: str, block: Block, number: int, section: str) -> list[Piece]:
+def _prose(index: int, text: str, block: Block, number: int, section: str, titles: Sequence[str]) -> list[Piece]:
     start, raw = block.start, text[block.start : block.end]
     sign, level = "", 0
     if block.kind == "list_item" and (match := _SIGN.match(raw)):
@@ -115,6 +117,8 @@ def _prose(index: int, text: str, block: Block, number: int, section: str) -> li
     kind: PieceKind = "item" if block.kind == "list_item" else "sentence"
     if raw.lstrip().startswith("$$"):
         return [Piece(index, "formula", raw.strip(), start, block.end, number, 0, section=section)]
+    if kind == "sentence" and is_signpost(raw, titles):
+        return []
     if kind == "sentence" and _is_label(_FENCED_NOTE.sub("", raw), text, block):
         return [Piece(index, "heading", _flat(raw).strip("*_: "), start, block.end, number, 0, 6)]
     found: list[Piece] = []

@@ -1,6 +1,7 @@
 """Passages read for a question: every sentence, list item, table row and code block gets a score. Pure and fast."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,13 +29,29 @@ _WEIGHTS: dict[str, float] = {
     "closer": 0.231,
     "beside": 0.364,
     "length": -0.743,
-    "defines": 3.0,
+    "defines": 3,
     "trigrams": 1.346,
+}
+# Where one passage is all there is. Among several, the passages' cosines have told the meaning, and these signals made
+# some of the demo book's answers worse.
+_INTERCEPT_IN_ONE = -4.423
+_WEIGHTS_IN_ONE: dict[str, float] = {
+    **_WEIGHTS,
+    "meaning": 0.42,
+    "meaning_near": 0.681,
+    "phrases": 0.533,
+    "leaning": 0.81,
 }
 _NO_OTHER = 0.3
 """What the other passages' cosine is taken for when no other was found: about where searching stops."""
 _PASSAGE = 1.5
 """How much a passage's cosine, against the best one's, moves its pieces."""
+_RANK = 2.0
+"""The same for its place in the ranking, which has its words too."""
+_OF_THAT_NUMBER = 1.0
+_OF_ANOTHER_NUMBER = -2.0
+_BEGINNING = 0.9
+"""What a text's first sentence is worth when the whole text is asked after, and each next one against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +85,43 @@ def read(question: str, passages: Sequence[Numbered], *, earlier: str = "") -> R
     inquiry = inquire(question, earlier)
     pieces = cut(passages)
     around = Surroundings(inquiry, passages, pieces)
+    if inquiry.about_text and len(passages) == 1:
+        return _read_itself(inquiry, passages, pieces, around)
     best_cosine = max((p.score for p in passages), default=0.0)
+    best_rank = max((p.rank for p in passages), default=0.0)
     scored = []
     for index, piece in enumerate(pieces):
         row = around.row(index)
         score = 0.0
         if piece.kind != "heading" and inquiry.terms:
-            prior = _PASSAGE * (passages[piece.passage].score - best_cosine) + _by_form(inquiry, piece)
-            score = _logistic(logit(row) + prior)
+            home = passages[piece.passage]
+            prior = _PASSAGE * (home.score - best_cosine) + _RANK * (home.rank - best_rank)
+            prior += _by_form(inquiry, piece) + _by_number(inquiry, piece)
+            score = _logistic(logit(row, alone=len(passages) == 1) + prior)
         scored.append(Scored(piece, score, row))
     features = _features(inquiry, passages, scored, around)
     return Reading(inquiry, tuple(passages), tuple(scored), features, tuple(tuple(t) for t in around.titles))
+
+
+def _read_itself(
+    inquiry: Inquiry, passages: Sequence[Numbered], pieces: Sequence[Piece], around: Surroundings
+) -> Reading:
+    """ "Explain this": a text begins with what it is about, and there is nothing that it could lack."""
+    worth, scored = 1.0, []
+    for index, piece in enumerate(pieces):
+        worth *= 1.0 if piece.kind == "heading" else _BEGINNING
+        scored.append(Scored(piece, 0.0 if piece.kind == "heading" else worth, around.row(index)))
+    return Reading(inquiry, tuple(passages), tuple(scored), Features(), tuple(tuple(t) for t in around.titles))
+
+
+def _by_number(inquiry: Inquiry, piece: Piece) -> float:
+    """ "Module 2" is asked after: a piece that speaks of module 1 is about something else."""
+    verdict = 0.0
+    for noun, number in inquiry.numbered:
+        found = {m.group(1) for m in re.finditer(rf"\b{re.escape(noun)}s?\s+(\d+)\b", piece.text, re.IGNORECASE)}
+        if found:
+            verdict += _OF_THAT_NUMBER if number in found else _OF_ANOTHER_NUMBER
+    return verdict
 
 
 def _by_form(inquiry: Inquiry, piece: Piece) -> float:
@@ -97,8 +140,10 @@ def _by_form(inquiry: Inquiry, piece: Piece) -> float:
     return 0.0
 
 
-def logit(row: Row) -> float:
-    return _INTERCEPT + sum(_WEIGHTS[name] * value for name, value in zip(SIGNALS, row.values, strict=True))
+def logit(row: Row, *, alone: bool = False) -> float:
+    """`alone`: no other passage is read beside this one."""
+    intercept, weights = (_INTERCEPT_IN_ONE, _WEIGHTS_IN_ONE) if alone else (_INTERCEPT, _WEIGHTS)
+    return intercept + sum(weights.get(name, 0.0) * value for name, value in zip(SIGNALS, row.values, strict=True))
 
 
 def _logistic(x: float) -> float:
@@ -126,6 +171,7 @@ def _features(
     return Features(
         top_score=scores[0],
         score_gap=max(0.0, scores[0] - (sum(others) / len(others) if others else _NO_OTHER)),
+        home_score=passages[best.piece.passage].score,
         top_bm25=max(p.bm25 for p in passages) / (10.0 * inquiry.total_weight),
         agreeing=sum(share_of(row, weights) >= 0.7 for row in held) / len(passages),
         best=best.score,

@@ -1,15 +1,19 @@
 """How well a piece meets a question, as a row of numbers. No weights here: `reading` holds them."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from operator import mul
 
-from citewell.extractive.forms import NEGATION, closer, defines, wanted
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.extractive.forms import NEGATION, closer, dangling, defines, names, wanted
 from citewell.extractive.inquiry import Inquiry
-from citewell.extractive.lexicon import Vocabulary, opposites
+from citewell.extractive.lexicon import Vocabulary, meanings, opposites
 from citewell.extractive.matching import Lookup, Match, Words, forms_of, without_targets, words_of
 from citewell.extractive.pieces import Numbered, Piece
 from citewell.text import STOPWORDS, words
@@ -32,7 +36,18 @@ SIGNALS = (
     "length",
     "defines",
     "trigrams",
+    "meaning",
+    "meaning_near",
+    "phrases",
+    "leaning",
 )
+
+
+_OPENS = 0.6
+"""The first sentence of a section, against one that has the form of a definition."""
+_MOSTLY = 0.6
+_ARGUMENTS = re.compile(r"[(\[<].*")
+"""Of a function or command in a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +88,7 @@ class Surroundings:
         self.inquiry = inquiry
         self.asked = words_of(inquiry.text)
         self.pieces = pieces
+        self._headings = [p.heading_path[-1] if p.heading_path else p.title for p in passages]
         self.words = [words_of(f"{p.text} {p.header}" if p.header else p.text) for p in pieces]
         self._leads = leads(pieces)
         titles = [words_of(" ".join((p.title, *p.heading_path))) for p in passages]
@@ -88,6 +104,16 @@ class Surroundings:
         self._names = [float(t.name) for t in inquiry.terms]
         self._numbers = [float(t.number) for t in inquiry.terms]
         self._trigrams = frozenset().union(*(_trigrams(t.stem) for t in inquiry.terms))
+        self._phrases = frozenset(pairwise(self.asked.order))
+        self._likeness, self._likeness_near = self._meanings()
+
+    def _meanings(self) -> tuple[list[float], list[float]]:
+        """How like the question each piece is as a whole, by word vectors: alone, and with what it leans on."""
+        asked, *told = meanings([self.asked.order, *(w.order for w in self.words)])
+        alone = np.array(told, dtype=np.float32).reshape(-1, asked.size)
+        leads = np.array(self._leads, dtype=np.int64)
+        near = alone + np.where((leads >= 0)[:, None], alone[leads] if leads.size else alone, 0)
+        return _cosines(alone, asked), _cosines(near, asked)
 
     def _local_weights(self) -> list[float]:
         count = max(1, len(self.pieces))
@@ -140,10 +166,26 @@ class Surroundings:
             closer(inquiry.text, piece.text),
             self._beside_terms(index),
             math.log(1 + min(fresh, 40)) / math.log(41),
-            defines(piece, inquiry.subject),
+            max(defines(piece, inquiry.subject), _OPENS * self._opens(index)),
             self._trigram_share(text),
+            self._likeness[index],
+            self._likeness_near[index],
+            len(self._phrases.intersection(pairwise(text.order))) / max(1, len(self._phrases)),
+            (in_context - coverage) * dangling(piece.text),
         )
         return Row(values, held, near)
+
+    def _opens(self, index: int) -> float:
+        """How far a piece is the first sentence under a heading that names what is to be explained."""
+        piece = self.pieces[index]
+        first = (
+            index == 0 or self.pieces[index - 1].passage != piece.passage or self.pieces[index - 1].kind == "heading"
+        )
+        if not first or piece.kind != "sentence" or piece.text.endswith(":"):
+            return 0.0
+        heading = piece.section or self._headings[piece.passage]
+        named = names(_ARGUMENTS.sub("", heading), self.inquiry.subject)
+        return named if named > _MOSTLY else 0.0
 
     def _before(self, index: int) -> list[float]:
         """What the sentence just before holds; for an item or row, what announces its list or table."""
@@ -193,6 +235,12 @@ def _pairs(found: Sequence[Match]) -> float:
         return 0.5
     close = sum(any(abs(a - b) <= 3 for a in one for b in other) for (_, one), (_, other) in pairwise(found))
     return close / (len(found) - 1)
+
+
+def _cosines(rows: NDArray[np.float32], one: NDArray[np.float32]) -> list[float]:
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(one)
+    found: list[float] = (rows @ one / np.maximum(lengths, 1e-9)).tolist()
+    return found
 
 
 @lru_cache(maxsize=32768)
