@@ -24,7 +24,7 @@ class Features:
     top_score: float = 0.0
     """The best cosine of a passage; 1 in a selection, where nothing was searched."""
     score_gap: float = 0.0
-    """How far the best cosine stands above the mean of the others."""
+    """How far the best cosine stands above that of passages which do not answer."""
     home_score: float = 0.0
     """The cosine of the passage that the best sentence stands in."""
     top_bm25: float = 0.0

@@ -73,6 +73,8 @@ class _Run:
     confined: bool = False
     reading: Reading | None = None
     """Of the selection, if there is one."""
+    background: float = 0.0
+    """The similarity of passages that do not answer."""
     conflict: Conflict | None = None
     probability: float = 0.0
     input_hash: str = ""
@@ -91,7 +93,9 @@ class _Run:
             if (s.passage.url == SELECTION_URL) == selection
         ]
         earlier = next((m.content for m in reversed(self.history) if m.role == "user"), "")
-        return read(self.question.text, passages, earlier=earlier)
+        if selection:
+            return read(self.question.text, passages, earlier=earlier)
+        return read(self.question.text, passages, earlier=earlier, background=self.background)
 
 
 class Engine:
@@ -216,6 +220,7 @@ class Engine:
             yield SearchStarted(question.text, question.top_k, question.filters)
             found = await self._search(run, question.text, question.top_k, question.filters)
             run.evidence.add(found.passages)
+            run.background = found.background
             yield PassagesFound(question.text, found.passages)
         run.input_hash = self._input_hash(run)
 

@@ -14,7 +14,7 @@ from citewell.confidence import ANSWER_FROM, FEATURE_NAMES, Confidence, Features
 from citewell.errors import ConfigurationError, InvalidInputError
 from citewell.evaluation.answers import evaluate_corpus, evaluate_selected
 from citewell.evaluation.calibrating import evaluate_calibration
-from citewell.evaluation.calibration import WEIGHED, WORTH, balanced, calibrate, calibrated, fit
+from citewell.evaluation.calibration import NEAR_WORTH, WEIGHED, WORTH, balanced, calibrate, calibrated, fit
 from citewell.evaluation.datasets import Document
 from citewell.evaluation.examples import Example
 from citewell.evaluation.report import to_json, without_times
@@ -116,14 +116,14 @@ def test_a_new_part_leaves_the_other_alone() -> None:
     assert merged["general"]["fit"]["data"] == "made up"
 
 
-def test_every_set_counts_the_same_and_near_misses_little() -> None:
+def test_every_set_counts_the_same_and_near_misses_less() -> None:
     few = [Example(Features(), True, str(i), source="few") for i in range(4)]
     many = [Example(Features(), True, str(i), source="many", near=True) for i in range(50)]
     weights: dict[str, float] = {}
     for example in balanced([*few, *many], "general"):
         weights[example.source] = weights.get(example.source, 0.0) + example.weight
     assert weights["few"] == pytest.approx(WORTH)
-    assert weights["many"] < 0.2 * WORTH
+    assert weights["many"] == pytest.approx(NEAR_WORTH * WORTH)
 
 
 def test_a_set_is_also_measured_by_a_model_that_did_not_see_it() -> None:

@@ -99,7 +99,7 @@ def _selected(question: PassageQuestion, confidence: Confidence) -> Outcome:
 def _searched(question: CorpusQuestion, found: Found, confidence: Confidence) -> Outcome:
     started = time.perf_counter()
     asked = [message.content for message in question.history if message.role == "user"]
-    reading = read(question.question, numbered(found), earlier=asked[-1] if asked else "")
+    reading = read(question.question, numbered(found), earlier=asked[-1] if asked else "", background=found.background)
     answer = compose(reading)
     elapsed = (time.perf_counter() - started) * 1000
     probability = confidence.probability(reading.features, confined=False) if found.passages else 0.0

@@ -25,7 +25,7 @@ LEAST_SPREAD: Mapping[str, float] = {"numbers_found": 0.3, "score_gap": 0.1}
 PENALTY = 2.0
 WORTH = 200.0
 """What a whole set counts in the general part, in questions: a large set does not outvote a small one."""
-NEAR_WORTH = 0.05
+NEAR_WORTH = 0.3
 """The share of that for sets of near misses: readers of a book mostly ask what it is about."""
 
 # What searching adds says nothing in a selection; what a negated question adds is known from SQuAD 2.0 only.

@@ -106,7 +106,7 @@ async def _pooled(path: Path, *, over: Over, progress: Progress) -> list[Example
         for number, question in enumerate(questions, start=1):
             seen = await searching.search(question.question, top_k=TOP_K)
             if seen.passages:
-                reading = read(question.question, numbered(seen))
+                reading = read(question.question, numbered(seen), background=seen.background)
                 own = any(reading.passages[piece.passage].text == question.passage for piece in quoted(reading))
                 right = question.answerable and own and holds(compose(reading), question.answers)
                 group = question.title or question.id
@@ -124,7 +124,7 @@ async def _corpus(path: Path, *, over: Over, progress: Progress) -> list[Example
             seen = await searching.search(question.question, top_k=TOP_K, history=question.history)
             earlier = next((m.content for m in reversed(question.history) if m.role == "user"), "")
             if seen.passages:
-                reading = read(question.question, numbered(seen), earlier=earlier)
+                reading = read(question.question, numbered(seen), earlier=earlier, background=seen.background)
                 right = question.answerability == "answerable" and quotes_reference(reading, seen, question.passages)
                 # Turns of one conversation share their words and passages.
                 conversation = question.id.split("<::>")[0]
@@ -143,7 +143,7 @@ async def _listed(path: Path, *, over: Over, progress: Progress) -> list[Example
         for number, question in enumerate(questions, start=1):
             seen = await searching.search(question.question, top_k=TOP_K)
             if seen.passages:
-                reading = read(question.question, numbered(seen))
+                reading = read(question.question, numbered(seen), background=seen.background)
                 own = {_titled(text)[1] for text in question.passages}
                 right = question.answerable and any(reading.passages[p.passage].text in own for p in quoted(reading))
                 found.append(Example(reading.features, right, question.question, source=name_of(path), near=True))
@@ -169,7 +169,7 @@ async def golden_examples(path: Path, *, searching: Searching, progress: Progres
     for number, one in enumerate(golden, start=1):
         seen = await searching.search(one.question, top_k=TOP_K)
         if seen.passages:
-            reading = read(one.question, numbered(seen))
+            reading = read(one.question, numbered(seen), background=seen.background)
             general.append(Example(reading.features, _is_right(one, reading, seen), one.question, source=name_of(path)))
         selections = [s.passage.text for s in seen.passages if is_expected(s.passage.url, one.urls)][:1]
         for text in [*selections, *([before] if before else [])]:

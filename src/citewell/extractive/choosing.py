@@ -225,7 +225,7 @@ class Chooser:
         return sorted(i for i in close if self._pieces[i].passage == self._pieces[lists[0]].passage)[:1]
 
     def _lists_them(self, index: int) -> bool:
-        """Whether a sentence lists several things, and those that are asked after: they are the question's first word."""
+        """Whether a sentence lists several things, and those that are asked after, which are named first."""
         return enumerates(self._pieces[index].text) and self._reading.scored[index].row.held[0] >= _SAME_WORD
 
     def _may_follow(self, index: int, chosen: Sequence[int]) -> bool:

@@ -43,7 +43,7 @@ _WEIGHTS_IN_ONE: dict[str, float] = {
     "leaning": 0.81,
 }
 _NO_OTHER = 0.3
-"""What the other passages' cosine is taken for when no other was found: about where searching stops."""
+"""What the cosine of other passages is taken for where nothing was searched: about where searching stops."""
 _PASSAGE = 1.5
 """How much a passage's cosine, against the best one's, moves its pieces."""
 _RANK = 2.0
@@ -80,8 +80,11 @@ class Reading:
         return sorted((s for s in self.scored if s.score > 0), key=lambda s: -s.score)
 
 
-def read(question: str, passages: Sequence[Numbered], *, earlier: str = "") -> Reading:
-    """Score every piece of the passages for the question; `earlier` is the reader's question before it, if any."""
+def read(question: str, passages: Sequence[Numbered], *, earlier: str = "", background: float = _NO_OTHER) -> Reading:
+    """Score every piece of the passages for the question.
+
+    `earlier` is the reader's question before it, if any; `background` the cosine of passages that do not answer.
+    """
     inquiry = inquire(question, earlier)
     pieces = cut(passages)
     around = Surroundings(inquiry, passages, pieces)
@@ -99,7 +102,7 @@ def read(question: str, passages: Sequence[Numbered], *, earlier: str = "") -> R
             prior += _by_form(inquiry, piece) + _by_number(inquiry, piece)
             score = _logistic(logit(row, alone=len(passages) == 1) + prior)
         scored.append(Scored(piece, score, row))
-    features = _features(inquiry, passages, scored, around)
+    features = _features(inquiry, passages, scored, around, background)
     return Reading(inquiry, tuple(passages), tuple(scored), features, tuple(tuple(t) for t in around.titles))
 
 
@@ -151,7 +154,11 @@ def _logistic(x: float) -> float:
 
 
 def _features(
-    inquiry: Inquiry, passages: Sequence[Numbered], scored: Sequence[Scored], around: Surroundings
+    inquiry: Inquiry,
+    passages: Sequence[Numbered],
+    scored: Sequence[Scored],
+    around: Surroundings,
+    background: float,
 ) -> Features:
     ranked = sorted((s for s in scored if s.score > 0), key=lambda s: -s.score)
     if not ranked or not passages:
@@ -163,14 +170,13 @@ def _features(
     held = [around.held_by(i) for i in range(len(passages))]
     home = held[best.piece.passage]
     scores = sorted((p.score for p in passages), reverse=True)
-    others = scores[1:]
     anywhere = [max(column) for column in zip(*held, strict=True)]
     names = [i for i, t in enumerate(terms) if t.name]
     numbers = [i for i, t in enumerate(terms) if t.number]
     named = dict(zip(SIGNALS, best.row.values, strict=True))
     return Features(
         top_score=scores[0],
-        score_gap=max(0.0, scores[0] - (sum(others) / len(others) if others else _NO_OTHER)),
+        score_gap=max(0.0, scores[0] - background),
         home_score=passages[best.piece.passage].score,
         top_bm25=max(p.bm25 for p in passages) / (10.0 * inquiry.total_weight),
         agreeing=sum(share_of(row, weights) >= 0.7 for row in held) / len(passages),

@@ -1,6 +1,7 @@
 """Retriever: a question into ranked passages. Knows no Qdrant and no model, only the seams to them."""
 
 import asyncio
+import statistics
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -37,6 +38,8 @@ class Found:
     embedding_ms: float
     search_ms: float
     query: str
+    background: float = 0.0
+    """The median similarity of all candidates: what a passage of this index has without answering."""
 
 
 class Retriever:
@@ -116,6 +119,7 @@ class Retriever:
             embedding_ms=(embedded - started) * 1000,
             search_ms=(finished - embedded) * 1000,
             query=query,
+            background=statistics.median(found.score for found in ranked) if ranked else 0.0,
         )
 
     async def embed_query(self, query: str) -> Vector:
