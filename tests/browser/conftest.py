@@ -36,8 +36,13 @@ def chromium() -> Iterator[WebDriver]:
 
 @pytest.fixture
 def page(chromium: WebDriver) -> WebDriver:
-    """A browser in its usual size that remembers nothing."""
-    chromium.get("about:blank")
+    """A browser in its usual size, with a new tab that remembers nothing."""
+    used = chromium.current_window_handle
+    chromium.switch_to.new_window("tab")
+    fresh = chromium.current_window_handle
+    chromium.switch_to.window(used)
+    chromium.close()
+    chromium.switch_to.window(fresh)
     chromium.set_window_size(1400, 900)
     chromium.get_log("browser")  # type: ignore[no-untyped-call] # selenium leaves it untyped
     return chromium

@@ -25,7 +25,18 @@ PAGES = {
         "Module 2",
         f"## {ATTACK} heading\n\nText {ATTACK} and [link](javascript:alert(1)).\n",
     ),
+    "/module01/lesson05/": ("Lesson five", "Module 1", "## A lesson\n\nIts address ends with a slash.\n"),
+    "/docs/": ("The first chapter", "", "## Welcome\n\nIts address without the slash is the API reference.\n"),
+    "/health": ("Well-being", "", "## Health\n\nThe API has an address of this name too.\n"),
+    "/docs/formulas": (
+        "Formulas",
+        "Module 2",
+        "## Energy\n\nThe mass $m$ costs $5 in $HOME, and $E = mc^2$ holds.\n\n"
+        "$$\n" + r" + ".join(rf"\frac{{x_{n}}}{{y_{n}}}" for n in range(40)) + "\n$$\n\nAfter it.\n",
+    ),
 }
+REFERENCE = b"<!doctype html><title>API reference</title>"
+QUESTIONS = ["What is a node?", "How do I start a node?"]
 SOURCE = {
     "chunk_text": "1. Build it. 2. Run it with `ros2 run`.",
     "similarity_score": 0.9,
@@ -47,10 +58,13 @@ DONE = {
 
 
 class PlayedServer:
-    """`play` names what the next streams do; `bodies` are the questions that came."""
+    """`play` names what the next streams do; `bodies` are the questions that came; `turns` is what a session holds."""
 
     def __init__(self) -> None:
         self.play = "answer"
+        self.key: str | None = None
+        self.source = SOURCE
+        self.turns: list[dict[str, Any]] = []
         self.bodies: list[dict[str, Any]] = []
         self.go_on = threading.Event()
         self.gone = threading.Event()
@@ -85,7 +99,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
-        if url.path == "/book/pages":
+        if url.path.startswith(("/book/", "/sessions/")) and self._locked():
+            return
+        if url.path.startswith("/sessions/"):
+            self._json({"session_id": url.path.rpartition("/")[2], "turns": self.server_state.turns, "earlier": None})
+        elif url.path == "/book/questions":
+            self._json(QUESTIONS)
+        elif url.path == "/docs":
+            self._reply(200, REFERENCE, "text/html")
+        elif url.path == "/book/pages":
             self._json([{"url": u, "title": t, "module": m} for u, (t, m, _) in PAGES.items()])
         elif url.path == "/book/page":
             wanted = parse_qs(url.query)["url"][0]
@@ -95,6 +117,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._file("index.html")
         else:
             self._file(url.path.removeprefix("/page/"))
+
+    def _locked(self) -> bool:
+        key = self.server_state.key
+        if key is None or self.headers.get("X-API-Key") == key:
+            return False
+        self._json({"detail": "A valid key is required in the header X-API-Key.", "code": "UNAUTHORIZED"}, 401)
+        return True
 
     def _file(self, name: str) -> None:
         kinds = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
@@ -117,13 +146,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         state = self.server_state
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self._locked():
+            return
         state.bodies.append(body)
         play = state.play
         if play == "busy":
             self._json({"detail": "Rate limit exceeded.", "code": "X", "retry_after": 1}, 429, Retry_After="1")
         elif play == "invalid":
             self._json({"detail": "message is too long.", "code": "VALIDATION_ERROR"}, 400)
-        elif play == "no stream" and self.path == "/chat/stream":
+        elif play == "away" or (play == "no stream" and self.path == "/chat/stream"):
             self.close_connection = True
             self.connection.close()
         elif self.path == "/chat/run":
@@ -157,7 +188,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             self._event("content", {"delta": "`ros2 run`. [2]"})
-            self._event("done", DONE | ({"response": ""} if play == "empty done" else {}))
+            done = DONE | {"sources": [self.server_state.source]}
+            self._event("done", done | ({"response": ""} if play == "empty done" else {}))
         except OSError:
             self.server_state.gone.set()
 

@@ -1,13 +1,15 @@
 """The page at `/` in a real browser: what a reader sees and does."""
 
 import pytest
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.browser.played_server import PlayedServer
+from tests.browser.played_server import DONE, QUESTIONS, SOURCE, PlayedServer
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +23,9 @@ def find(page: WebDriver, css: str, containing: str = "") -> WebElement:
                 return element
         return None
 
-    found = WebDriverWait(page, 60).until(shown, f"no {css} with {containing!r}")
+    found = WebDriverWait(page, 60, ignored_exceptions=[StaleElementReferenceException]).until(
+        shown, f"no {css} with {containing!r}"
+    )
     assert found is not None
     return found
 
@@ -32,6 +36,7 @@ def ask(page: WebDriver, question: str) -> None:
 
 def opened(page: WebDriver, played: PlayedServer, path: str = "/") -> None:
     page.get(played.url + path)
+    WebDriverWait(page, 60).until(lambda p: p.find_elements(By.CSS_SELECTOR, "#chapter h1"), "no chapter")
     find(page, ".welcome button")
 
 
@@ -196,3 +201,229 @@ def test_on_a_phone_one_pane_is_shown_at_a_time(page: WebDriver, played: PlayedS
     assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
     find(page, "[data-show='chat']").click()
     find(page, ".question", "How do I run it?")
+
+
+STEPS = """1. Build it.
+
+```bash
+colcon build
+```
+
+2. Run it with `ros2 run`."""
+
+
+def marked(page: WebDriver) -> str:
+    find(page, "#chapter mark")
+    marks = page.find_elements(By.CSS_SELECTOR, "#chapter mark")
+    return "".join(str(mark.get_property("textContent")) for mark in marks)
+
+
+@pytest.mark.parametrize(
+    ("quote", "words"),
+    [
+        (STEPS, "Build it.colcon buildRun it with ros2 run."),
+        ("2. Run it with `ros2 run`.", "Run it with ros2 run."),
+        ("colcon build\n```\n\n2. Run it with `ros2 run`.", "colcon buildRun it with ros2 run."),
+        (
+            "1. Build it.\n\nWords that the chapter has no more.\n\n2. Run it with `ros2 run`.",
+            "Build it.Run it with ros2 run.",
+        ),
+    ],
+    ids=["steps with code", "one step", "cut inside code", "one line is gone"],
+)
+def test_a_citation_of_numbered_steps_marks_them(page: WebDriver, played: PlayedServer, quote: str, words: str) -> None:
+    played.source = SOURCE | {"quote": quote}
+    opened(page, played)
+    ask(page, "How do I run it?")
+    find(page, ".answer a.cite").click()
+    assert marked(page) == words
+
+
+def test_a_quote_that_ends_inside_a_formula_is_marked(page: WebDriver, played: PlayedServer) -> None:
+    quote = r"The mass $m$ costs $5 in $HOME, and $E = mc"
+    played.source = SOURCE | {"url": "/docs/formulas", "section": "Energy", "quote": quote}
+    opened(page, played)
+    ask(page, "What holds?")
+    find(page, ".answer a.cite").click()
+    assert marked(page) == "The mass m costs $5 in $HOME, and E = mc"
+
+
+def test_a_server_with_keys_asks_for_one_until_it_is_right(page: WebDriver, played: PlayedServer) -> None:
+    played.key = "right"
+    page.get(played.url)
+    find(page, "#key-form", "asks for a key").find_element(By.ID, "key").send_keys("wrong", Keys.ENTER)
+    find(page, "#key-form", "does not accept").find_element(By.ID, "key").send_keys("right", Keys.ENTER)
+    find(page, "#chapter h2", "What a node is")
+    find(page, ".welcome button")
+    assert not page.find_element(By.ID, "key-form").is_displayed()
+    ask(page, "How do I run it?")
+    find(page, ".sources li", "Nodes")
+    page.refresh()
+    find(page, "#chapter h2", "What a node is")
+    assert not page.find_element(By.ID, "key-form").is_displayed()
+
+
+def test_a_question_waits_for_the_new_key_when_the_old_one_is_taken_back(page: WebDriver, played: PlayedServer) -> None:
+    opened(page, played)
+    played.key = "new"
+    ask(page, "How do I run it?")
+    find(page, "#key-form").find_element(By.ID, "key").send_keys("new", Keys.ENTER)
+    find(page, ".sources li", "Nodes")
+    assert len(played.bodies) == 1
+
+
+def test_back_returns_to_an_address_that_ends_with_a_slash(page: WebDriver, played: PlayedServer) -> None:
+    opened(page, played, "/module01/lesson05/")
+    find(page, "#chapter h2", "A lesson")
+    find(page, "#contents a", "Nodes").click()
+    find(page, "#chapter h2", "What a node is")
+    page.back()
+    find(page, "#chapter h2", "A lesson")
+    assert page.current_url.endswith("/module01/lesson05/")
+
+
+def test_a_chapter_whose_address_the_api_has_too_is_found_again_by_a_reload(
+    page: WebDriver, played: PlayedServer
+) -> None:
+    opened(page, played)
+    find(page, "#contents a", "The first chapter").click()
+    find(page, "#chapter h2", "Welcome")
+    assert page.current_url.endswith("/docs/")
+    assert str(find(page, "#contents a", "Well-being").get_attribute("href")).endswith("/health/")
+    page.refresh()
+    find(page, "#chapter h2", "Welcome")
+
+
+@pytest.mark.parametrize(("play", "last"), [("refuse", ".refusal .note"), ("answer", ".level")])
+def test_the_end_of_an_answer_comes_into_view(page: WebDriver, played: PlayedServer, play: str, last: str) -> None:
+    page.set_window_size(1400, 420)
+    played.play = play
+    opened(page, played)
+    ask(page, f"A question, {'which is long, ' * 40}?")
+    find(page, last)
+    ask(page, f"Another, {'which is long, ' * 40}?")
+    end = find(page, f".turn:nth-child(2) {last}")
+    inside = "return arguments[0].getBoundingClientRect().bottom <= turns.getBoundingClientRect().bottom"
+    WebDriverWait(page, 60).until(lambda p: p.execute_script(inside, end), "the end of the answer is below the fold")
+
+
+def test_who_has_scrolled_up_is_left_there(page: WebDriver, played: PlayedServer) -> None:
+    page.set_window_size(1400, 420)
+    opened(page, played)
+    ask(page, f"One, {'which is long, ' * 60}?")
+    find(page, ".level")
+    played.play = "slow"
+    ask(page, "Two?")
+    find(page, ".turn:last-child .text", "Run it with")
+    page.execute_script("turns.scrollTo(0, 0)")
+    played.go_on.set()
+    WebDriverWait(page, 60).until(lambda p: len(p.find_elements(By.CSS_SELECTOR, ".level")) == 2)
+    assert page.execute_script("return turns.scrollTop") == 0
+
+
+def test_a_server_that_is_away_is_named_and_a_good_retry_leaves_no_trace(page: WebDriver, played: PlayedServer) -> None:
+    played.play = "away"
+    opened(page, played)
+    ask(page, "How do I run it?")
+    again = find(page, ".note.error", "The server cannot be reached").find_element(By.TAG_NAME, "button")
+    played.play = "answer"
+    again.click()
+    find(page, ".sources li", "Nodes")
+    assert not page.find_elements(By.CSS_SELECTOR, ".failed, .error")
+
+
+def focused(page: WebDriver) -> str:
+    name: str = page.execute_script("return document.activeElement.id || document.activeElement.tagName")
+    return name
+
+
+def test_the_focus_is_never_lost(page: WebDriver, played: PlayedServer) -> None:
+    played.play = "slow"
+    opened(page, played)
+    find(page, ".welcome button").send_keys(Keys.ENTER)
+    find(page, ".answer .text", "Run it with")
+    assert focused(page) == "turns"
+    find(page, "#stop").send_keys(Keys.ENTER)
+    find(page, ".answer .note", "Stopped")
+    assert focused(page) == "message"
+
+
+def test_a_reload_brings_the_chat_back(page: WebDriver, played: PlayedServer) -> None:
+    kept = {name: SOURCE[name] for name in ("chunk_text", "chapter", "number", "quote")}
+    kept |= {"source_url": "/docs/nodes", "section_url": SOURCE["url"], "section_heading": "Start"}
+    of_selection = kept | {"source_url": "selected_text", "section_url": "selected_text", "number": 1}
+    good = {"status": "success", "confidence_level": "high", "refusal_reason": None}
+    refused = {"status": "refused", "confidence_level": "insufficient", "refusal_reason": "Not in the book"}
+    played.turns = [
+        {"query": "One?", "answer": DONE["response"], "sources": [kept], "metadata": good, "complete": True},
+        {"query": "Two?", "answer": "I could not find it.", "sources": [], "metadata": refused, "complete": True},
+        {"query": "Three?", "answer": "Run it. [1]", "sources": [of_selection], "metadata": good, "complete": False},
+    ]
+    opened(page, played)
+    ask(page, "One?")
+    find(page, ".sources li", "Nodes")
+    page.refresh()
+    find(page, ".question", "Three?")
+    assert [q.text for q in page.find_elements(By.CSS_SELECTOR, ".question")] == ["One?", "Two?", "Three?"]
+    assert "Not in the book" in find(page, ".refusal").text
+    assert "Your selection" in find(page, ".turn:last-child .sources").text
+    assert "Stopped." in find(page, ".turn:last-child").text
+    find(page, ".turn:first-child a.cite").click()
+    assert marked(page) == "Run it with ros2 run."
+    ask(page, "Four?")
+    WebDriverWait(page, 60).until(lambda p: len(p.find_elements(By.CSS_SELECTOR, ".turn:nth-child(4) .level")) == 1)
+    one, four = (body["session_id"] for body in played.bodies)
+    assert one == four
+
+
+def test_the_first_tabs_skip_the_contents(page: WebDriver, played: PlayedServer) -> None:
+    opened(page, played)
+    body = page.find_element(By.TAG_NAME, "body")
+    body.send_keys(Keys.TAB)
+    find(page, ".skip a:focus", "Skip to your question").send_keys(Keys.ENTER)
+    assert focused(page) == "message"
+    page.refresh()
+    find(page, ".welcome button")
+    ActionChains(page).send_keys(Keys.TAB, Keys.TAB).perform()
+    find(page, ".skip a:focus", "Skip to the chapter").send_keys(Keys.ENTER)
+    assert focused(page) == "reading"
+    assert page.current_url == f"{played.url}/"
+
+
+def test_a_formula_scrolls_by_itself_and_money_stays_money(page: WebDriver, played: PlayedServer) -> None:
+    opened(page, played, "/docs/formulas")
+    block = find(page, "#chapter div.formula")
+    assert block.text.startswith(r"\frac{x_0}{y_0} +")
+    assert page.execute_script("return arguments[0].scrollWidth > arguments[0].clientWidth", block)
+    assert page.execute_script("return reading.scrollWidth <= reading.clientWidth")
+    assert [f.text for f in page.find_elements(By.CSS_SELECTOR, "#chapter span.formula")] == ["m", "E = mc^2"]
+    assert "costs $5 in $HOME, and" in find(page, "#chapter p").text
+
+
+@pytest.mark.parametrize("clipboard", [True, False])
+def test_code_is_copied_also_where_the_browser_gives_no_clipboard(
+    page: WebDriver, played: PlayedServer, clipboard: bool
+) -> None:
+    opened(page, played, "/docs/nodes")
+    if not clipboard:  # as on plain HTTP from another machine
+        page.execute_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    button = page.find_element(By.CSS_SELECTOR, "#chapter .copy")  # seen when the mouse is over the code
+    ActionChains(page).move_to_element(button).click().perform()
+    find(page, "#chapter .copy", "Copied")
+    find(page, "#message").send_keys(Keys.CONTROL, "v")
+    assert find(page, "#message").get_property("value") == "colcon build"
+
+
+def test_the_path_of_a_section_is_shown_with_one_sign(page: WebDriver, played: PlayedServer) -> None:
+    played.source = SOURCE | {"section": "Running > Start"}
+    opened(page, played)
+    ask(page, "How do I run it?")
+    find(page, ".sources li", "Nodes › Running › Start")
+
+
+def test_the_suggested_questions_are_those_of_the_book(page: WebDriver, played: PlayedServer) -> None:
+    opened(page, played)
+    assert [button.text for button in page.find_elements(By.CSS_SELECTOR, ".welcome button")] == QUESTIONS
+    find(page, ".welcome button", QUESTIONS[1]).click()
+    find(page, ".sources li")
+    assert played.bodies[0]["message"] == QUESTIONS[1]

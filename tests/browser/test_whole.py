@@ -72,6 +72,12 @@ def test_a_newcomer_asks_and_clicks_through_to_the_passage(page: WebDriver, serv
     assert complaints(page) == []
 
 
+def test_a_suggested_question_is_answered(page: WebDriver, server: str) -> None:
+    page.get(server)
+    find(page, ".welcome button").click()
+    find(page, ".answer .sources a")
+
+
 def test_what_the_book_does_not_know_is_refused(page: WebDriver, server: str) -> None:
     page.get(server)
     find(page, "#contents a", "Sensor Fusion")

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from citewell.api.headers import PAGE_POLICY
 from citewell.api.options import Book
+from citewell.api.suggestions import Suggestions
 from citewell.errors import CitewellError, NotFoundError
 from citewell.models import PageEntry
 
@@ -28,6 +29,7 @@ class BookPages:
         self._contents: list[PageEntry] = []
         self._paths: dict[str, PageEntry] = {}
         self._read_at: float | None = None
+        self._suggestions = Suggestions(book)
 
     async def contents(self) -> list[PageEntry]:
         if self._read_at is None or self._clock() - self._read_at > CONTENTS_SECONDS:
@@ -44,6 +46,10 @@ class BookPages:
         if entry is None or text is None:
             raise NotFoundError("The book has no such page.")
         return entry, text
+
+    async def questions(self) -> list[str]:
+        """Questions to begin with. Raises what reading and searching raise."""
+        return await self._suggestions.of(await self.contents())
 
     async def has(self, path: str) -> bool:
         """Whether a page of the book lives at this path. An index that is away has no pages."""

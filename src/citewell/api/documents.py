@@ -74,6 +74,7 @@ _REPLIES: tuple[type[BaseModel], ...] = (
     openai.Completion,
     openai.CompletionError,
     openai.ModelList,
+    openai.ModelEntry,
 )
 
 
@@ -152,6 +153,13 @@ _PARAMETERS: Mapping[str, Document] = {
         "required": True,
         "schema": {"type": "string", "minLength": 1, "maxLength": 64},
         "example": "0b9f3c1e-52c4-4f0a-8a59-6cf1f2f1a001",
+    },
+    "model": {
+        "name": "model",
+        "in": "path",
+        "required": True,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+        "example": openai.MODEL,
     },
     "limit": {
         "name": "limit",
@@ -426,6 +434,21 @@ PAGE = _operation(
     {"200": _replied(resources.PageResponse, "The page as Markdown"), **_errors(_DEVELOPER, *_READ)},
     security=_KEYED,
 )
+QUESTIONS = _operation(
+    "questions",
+    "Questions to begin with, from the book's headings",
+    "book",
+    [],
+    {
+        "200": {
+            "description": "At most four, in the order of the book; each is one that the search finds",
+            "headers": _headers(),
+            "content": {"application/json": {"schema": {"type": "array", "items": {"type": "string"}}}},
+        },
+        **_errors(_DEVELOPER, *_READ, InvalidInputError, NotFoundError),
+    },
+    security=_KEYED,
+)
 _completion = _replied(openai.Completion, "The answer, or with `stream` its chunks", *_ASKED)
 _completion["content"]["text/event-stream"] = {"schema": {"type": "string"}, "example": COMPLETION_STREAM}
 COMPLETIONS = _operation(
@@ -445,6 +468,17 @@ MODELS = _operation(
     {
         "200": _replied(openai.ModelList, "Models", *_LIMITS),
         **_errors(_OPENAI, *_OF_BODIES, *_SERVICES, PathUnknown, NotFoundError),
+    },
+    security=_KEYED,
+)
+MODEL_BY_ID = _operation(
+    "model",
+    "The one model by its name",
+    "other protocols",
+    ["model"],
+    {
+        "200": _replied(openai.ModelEntry, "The model", *_LIMITS),
+        **_errors(_OPENAI, *_OF_BODIES, *_SERVICES, PathUnknown),
     },
     security=_KEYED,
 )

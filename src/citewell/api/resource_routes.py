@@ -125,6 +125,13 @@ def _add_book(router: APIRouter) -> None:
         check_version(request.headers)
         return _json(resources.pages_reply(await state.book.contents()))
 
+    @router.get("/book/questions", openapi_extra=documents.QUESTIONS)
+    async def questions(request: Request) -> Response:
+        state = state_of(request)
+        state.keys.check(request.headers)
+        check_version(request.headers)
+        return _json(resources.questions_reply(await state.book.questions()))
+
     @router.get("/book/page", openapi_extra=documents.PAGE)
     async def page(request: Request) -> Response:
         state = state_of(request)

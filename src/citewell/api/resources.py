@@ -1,5 +1,6 @@
 """Replies that belong to neither dialect: health, sessions, pages. Every name that they have on the wire. Pure."""
 
+import json
 from datetime import datetime
 from typing import Literal
 
@@ -72,8 +73,15 @@ class DeletedResponse(Wire):
 class FeedbackRequest(Wire):
     """What the reader thinks of an answer. Null takes the rating back."""
 
-    rating: Vote | None = Field(description="up or down")
+    rating: Vote | None = Field(description="up or down; null takes it back")
     comment: str | None = Field(None, max_length=2000)
+
+    @field_validator("rating", mode="before")
+    @classmethod
+    def _known(cls, value: object) -> object:
+        if value not in ("up", "down", None):
+            raise ValueError("rating must be 'up', 'down' or null.")
+        return value
 
     @field_validator("comment", mode="before")
     @classmethod
@@ -137,6 +145,10 @@ def feedback_of(body: Json) -> tuple[Vote | None, str | None]:
 def pages_reply(pages: list[PageEntry]) -> bytes:
     entries = [PageListEntry(url=page.url, title=page.title, module=page.module) for page in pages]
     return b"[" + b",".join(encoded(entry) for entry in entries) + b"]"
+
+
+def questions_reply(questions: list[str]) -> bytes:
+    return json.dumps(questions, ensure_ascii=False).encode()
 
 
 def page_reply(page: PageEntry, markdown: str) -> bytes:

@@ -8,6 +8,9 @@ const make = (tag, text, attributes = {}) => {
   return element;
 };
 
+// What stands between backticks is code; the rest is text.
+const prose = (text) => text.split(/`([^`]+)`/).map((part, n) => (n % 2 ? make("code", part) : part));
+
 // The example session of the description would be shared by everybody who runs it.
 const ownSession = crypto.randomUUID ? crypto.randomUUID() : null;
 const fresh = (value) => {
@@ -27,7 +30,7 @@ function parameterInputs(operation) {
     const input = make("input", undefined, { "aria-label": parameter.name });
     const isSession = parameter.name === "session_id" && ownSession;
     input.value = isSession ? ownSession : parameter.example ?? parameter.schema?.default ?? "";
-    cell.append(input, " ", parameter.description || "");
+    cell.append(input, " ", ...prose(parameter.description || ""));
     row.append(cell);
     table.append(row);
     inputs.push([parameter, input]);
@@ -87,7 +90,9 @@ function replies(operation) {
   const table = make("table");
   for (const [status, reply] of Object.entries(operation.responses || {})) {
     const row = make("tr");
-    row.append(make("th", status, { scope: "row" }), make("td", reply.description));
+    const cell = make("td");
+    cell.append(...prose(reply.description));
+    row.append(make("th", status, { scope: "row" }), cell);
     table.append(row);
   }
   return table;
@@ -96,7 +101,7 @@ function replies(operation) {
 function render(path, method, operation) {
   const box = make("details");
   const summary = make("summary");
-  summary.append(make("span", method.toUpperCase(), { class: "method" }), make("code", path), ` ${operation.summary}`);
+  summary.append(make("span", method.toUpperCase(), { class: "method" }), make("code", path), " ", ...prose(operation.summary || ""));
   box.append(summary);
   const { table, inputs } = parameterInputs(operation);
   if (inputs.length) box.append(table);
@@ -117,7 +122,7 @@ function render(path, method, operation) {
 async function start() {
   const main = document.getElementById("operations");
   const description = await (await fetch("/openapi.json")).json();
-  document.getElementById("about").append(` Version ${description.info.version}. ${description.info.description}`);
+  document.getElementById("about").append(...prose(` Version ${description.info.version}. ${description.info.description}`));
   const tags = new Map();
   for (const [path, methods] of Object.entries(description.paths)) {
     for (const [method, operation] of Object.entries(methods)) {

@@ -13,5 +13,13 @@ function showPane(name) {
 for (const button of document.querySelectorAll("[data-show]")) {
   button.addEventListener("click", () => showPane(button.dataset.show));
 }
+for (const link of document.querySelectorAll("[data-skip]")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault(); // the address names a place in the book, not on this page
+    showPane(link.dataset.skip);
+    document.querySelector(link.hash).focus();
+  });
+}
 if (location.pathname !== "/") showPane("book");
-begin(await load(), showPane);
+begin(showPane);
+await load();

@@ -1,36 +1,68 @@
 // The reading pane: chapters, addresses, and the place that a citation points at.
 
 import { element, render, slug } from "./markdown.js";
+import { request } from "./server.js";
 
 const contents = document.getElementById("contents");
 const chapter = document.getElementById("chapter");
 const reading = document.getElementById("reading");
 let pages = [];
 let shown = null;
+let opened = 0;
+
+const SHORTEST_LINE = 8; // letters; what is shorter stands anywhere
+// Addresses that the API answers itself; with a slash at their end they are the book's.
+const TAKEN = new Set(["/docs", "/health", "/metrics", "/mcp", "/chat"]);
+
+/** The address of a page in this browser: as the book spells it, so that a reload finds it again. */
+export function addressOf(url) {
+  const { pathname, hash } = new URL(url, location.origin);
+  return (TAKEN.has(pathname) ? `${pathname}/` : pathname) + hash;
+}
 
 const pathOf = (url) => new URL(url, location.origin).pathname.replace(/\/$/, "") || "/";
+const pageAt = (url) => pages.find((page) => pathOf(page.url) === pathOf(url));
+const showNote = (text) => chapter.replaceChildren(element("p", { class: "note" }, text));
 
 export async function load() {
-  const response = await fetch("/book/pages");
-  if (!response.ok) {
-    const reply = await response.json().catch(() => ({}));
-    chapter.replaceChildren(element("p", { class: "note" }, reply.message ?? "The book cannot be read just now."));
-    return [];
-  }
-  pages = await response.json();
+  const reply = await read("/book/pages");
+  if (!reply) return;
+  pages = reply;
   const modules = Map.groupBy?.(pages, (page) => page.module) ?? grouped(pages);
   contents.replaceChildren(
     ...[...modules].map(([name, inside]) =>
       element("section", {}, ...(name ? [element("h2", {}, name)] : []), element("ul", {}, ...inside.map(entry))),
     ),
   );
-  const here = pages.find((page) => pathOf(page.url) === pathOf(location.href)) ?? pages[0];
-  if (here) await open(here.url, { anchor: decodeURIComponent(location.hash.slice(1)), record: false });
-  addEventListener("popstate", () => {
-    const page = pages.find((p) => pathOf(p.url) === location.pathname) ?? pages[0];
-    open(page.url, { anchor: decodeURIComponent(location.hash.slice(1)), record: false });
-  });
-  return pages;
+  addEventListener("popstate", showHere);
+  await showHere();
+}
+
+/** The JSON at an address; null when there is none, and then the reading pane says why. */
+async function read(address) {
+  try {
+    const response = await request(address);
+    const reply = await response.json().catch(() => ({}));
+    if (response.ok) return reply;
+    showNote(reply.message ?? "The book cannot be read just now.");
+  } catch (error) {
+    showNote(error.message);
+  }
+  shown = null;
+  return null;
+}
+
+async function showHere() {
+  const here = pageAt(location.href) ?? pages[0];
+  if (here) await open(here.url, { anchor: decoded(location.hash.slice(1)), record: false });
+}
+
+function decoded(anchor) {
+  try {
+    return decodeURIComponent(anchor);
+  } catch {
+    return anchor; // typed by hand
+  }
 }
 
 function grouped(list) {
@@ -40,7 +72,7 @@ function grouped(list) {
 }
 
 function entry(page) {
-  const link = element("a", { href: pathOf(page.url) }, page.title);
+  const link = element("a", { href: addressOf(page.url) }, page.title);
   link.dataset.url = page.url;
   link.addEventListener("click", (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -50,14 +82,17 @@ function entry(page) {
   return element("li", {}, link);
 }
 
-/** Show a chapter; go to the quoted words, else to the heading, else to its beginning. */
+/** Show a chapter; go to the quoted words, else to the heading, else to its beginning. False: not of this book. */
 export async function open(url, { anchor = "", quote = "", section = "", record = true } = {}) {
-  const page = pages.find((p) => pathOf(p.url) === pathOf(url));
+  const page = pageAt(url);
   if (!page) return false;
+  const turn = (opened += 1);
+  const address = addressOf(page.url) + (anchor ? `#${encodeURIComponent(anchor)}` : "");
+  if (record && address !== location.pathname + location.hash) history.pushState(null, "", address);
   if (shown !== page.url) {
-    const response = await fetch(`/book/page?url=${encodeURIComponent(page.url)}`);
-    if (!response.ok) return false;
-    const { title, markdown } = await response.json();
+    const reply = await read(`/book/page?url=${encodeURIComponent(page.url)}`);
+    if (!reply || turn !== opened) return true; // another chapter was chosen meanwhile
+    const { title, markdown } = reply;
     chapter.replaceChildren(render(markdown));
     if (!chapter.querySelector("h1")) chapter.prepend(element("h1", {}, title));
     shown = page.url;
@@ -68,7 +103,6 @@ export async function open(url, { anchor = "", quote = "", section = "", record 
     }
     contents.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
-  if (record) history.pushState(null, "", pathOf(page.url) + (anchor ? `#${encodeURIComponent(anchor)}` : ""));
   clear();
   const heading = headingFor(anchor, section);
   const place = quote ? mark(quote, heading) : null;
@@ -91,46 +125,76 @@ function clear() {
   chapter.normalize();
 }
 
-const plain = (text) => text.replace(/[`*|#>\s-]+/g, "").toLowerCase();
+const plain = (text) => text.replace(/[`*|#>$\s-]+/g, "").toLowerCase();
+
+/** The words of Markdown as a chapter shows them: without the signs of lists, fences and formulas. */
+const wordsOf = (markdown) => plain(textOf(render(markdown)).map((node) => node.data).join(""));
+
+function textOf(root) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (node) =>
+    node.parentElement?.closest("button") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+  );
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  return nodes;
+}
 
 /** Mark the quoted words, wherever elements divide them; white space and Markdown signs do not count. */
 function mark(quote, after) {
-  const walker = document.createTreeWalker(chapter, NodeFilter.SHOW_TEXT, (node) =>
-    node.parentElement.closest("button") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
-  );
   let text = "";
   const places = [];
   let from = 0;
-  while (walker.nextNode()) {
-    const node = walker.currentNode;
+  for (const node of textOf(chapter)) {
     if (after && !from && after.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING) from = text.length;
     [...node.data].reduce((offset, letter) => {
-      if (plain(letter)) {
-        for (const unit of plain(letter)) {
-          text += unit;
-          places.push([node, offset, offset + letter.length]);
-        }
+      for (const unit of plain(letter)) {
+        text += unit;
+        places.push([node, offset, offset + letter.length]);
       }
       return offset + letter.length;
     }, 0);
   }
-  const wanted = plain(quote);
-  let start = wanted ? text.indexOf(wanted, from) : -1;
-  if (start < 0 && wanted) start = text.indexOf(wanted);
-  if (start < 0) return null;
-  const byNode = new Map();
-  for (const [node, a, b] of places.slice(start, start + wanted.length)) {
-    const range = byNode.get(node);
-    byNode.set(node, range ? [range[0], b] : [a, b]);
+  const spans = spansOf(quote, text, from);
+  const runs = spans.flatMap(([start, end]) => runsOf(places.slice(start, end)));
+  return runs.reduceRight((_, run) => wrapped(run), null); // from the last: the places before it stay true
+}
+
+/** Where the quote stands in the text: whole, else those of its lines that are found, in their order. */
+function spansOf(quote, text, from) {
+  const find = (words, start) => {
+    const found = text.indexOf(words, start);
+    return words && found >= 0 ? [[found, found + words.length]] : [];
+  };
+  const whole = wordsOf(quote);
+  const exact = [...find(whole, from), ...find(whole, 0)].slice(0, 1);
+  if (exact.length) return exact;
+  const spans = [];
+  for (const line of quote.split("\n").map(wordsOf)) {
+    if (line.length >= SHORTEST_LINE) spans.push(...find(line, spans.at(-1)?.[1] ?? from));
   }
-  let first = null;
-  for (const [node, [a, b]] of byNode) {
-    const part = a ? node.splitText(a) : node;
-    if (b - a < part.data.length) part.splitText(b - a);
-    const made = element("mark");
-    part.replaceWith(made);
-    made.append(part);
-    first ??= made;
+  return spans;
+}
+
+/** One run for each text node; between the first letter and the last, the blanks at a node's edges belong to it. */
+function runsOf(places) {
+  const runs = [];
+  for (const [node, start, end] of places) {
+    const last = runs.at(-1);
+    if (last?.node === node) last.end = end;
+    else if (!last) runs.push({ node, start, end });
+    else {
+      last.end = last.node.data.length;
+      runs.push({ node, start: 0, end });
+    }
   }
-  return first;
+  return runs;
+}
+
+function wrapped({ node, start, end }) {
+  const part = start ? node.splitText(start) : node;
+  if (end - start < part.data.length) part.splitText(end - start);
+  const made = element("mark");
+  part.replaceWith(made);
+  made.append(part);
+  return made;
 }

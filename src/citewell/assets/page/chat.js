@@ -1,7 +1,8 @@
 // The chat: questions, streamed answers, their citations.
 
-import { open } from "./book.js";
+import { addressOf, open } from "./book.js";
 import { element, render } from "./markdown.js";
+import { request } from "./server.js";
 import { ask, Refused } from "./stream.js";
 
 const turns = document.getElementById("turns");
@@ -13,6 +14,8 @@ const chip = document.getElementById("context");
 const quoteButton = document.getElementById("quote");
 let running = null;
 let selection = "";
+
+const NEAR_END = 80; // pixels; who has scrolled up further reads something else
 
 function session() {
   let id = sessionStorage.getItem("session");
@@ -29,7 +32,7 @@ function madeId() {
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
 }
 
-export function begin(pages, showPane) {
+export function begin(showPane) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit(message.value, showPane);
@@ -45,26 +48,63 @@ export function begin(pages, showPane) {
   document.getElementById("fresh").addEventListener("click", () => {
     running?.abort();
     sessionStorage.removeItem("session");
-    welcome(pages, showPane);
+    welcome(showPane);
     message.focus();
   });
   document.getElementById("context-drop").addEventListener("click", () => setSelection(""));
   offerSelection(showPane);
-  welcome(pages, showPane);
+  restore(showPane);
 }
 
-function welcome(pages, showPane) {
-  const robots = pages.some((page) => page.title.includes("ROS 2"));
-  const questions = robots
-    ? ["What is ROS 2?", "Explain the ROS 2 navigation stack", "What is inverse kinematics?", "Explain sensor fusion"]
-    : pages.slice(0, 4).map((page) => `What does the book say about ${page.title}?`);
-  const buttons = questions.map((question) => {
+/** After a reload the conversation goes on at the server, so it is shown again; else the chat begins. */
+async function restore(showPane) {
+  const id = sessionStorage.getItem("session");
+  const past = id ? await turnsOf(id) : [];
+  if (turns.children.length) return; // the reader was faster
+  if (!past.length) return welcome(showPane);
+  for (const { query, answer: response, sources, metadata, complete } of past) {
+    const [answer, text, note] = newTurn(query);
+    const done = { ...metadata, response, sources: sources.map(asRead), should_answer: metadata.status !== "refused" };
+    finish(answer, text, note, "", done, showPane);
+    if (!complete) answer.append(element("p", { class: "note" }, "Stopped."));
+  }
+  toEnd();
+}
+
+async function turnsOf(id) {
+  try {
+    const response = await request(`/sessions/${id}?limit=20`);
+    return response.ok ? (await response.json()).turns : [];
+  } catch {
+    return []; // the reading pane says that the server cannot be reached
+  }
+}
+
+/** A source as a conversation keeps it, in the reader's words. */
+function asRead({ source_url, section_url, section_heading, ...source }) {
+  return { ...source, section: section_heading, ...(source_url !== "selected_text" && { url: section_url }) };
+}
+
+async function welcome(showPane) {
+  const lead = "Ask the book. Every sentence of an answer is checked against the passage it cites.";
+  const box = element("div", { class: "welcome" }, element("p", {}, lead));
+  turns.replaceChildren(box);
+  const buttons = (await suggested()).map((question) => {
     const button = element("button", { type: "button" }, question);
     button.addEventListener("click", () => submit(question, showPane));
     return button;
   });
-  const lead = "Ask the book. Every sentence of an answer is checked against the passage it cites.";
-  turns.replaceChildren(element("div", { class: "welcome" }, element("p", {}, lead), ...buttons));
+  box.append(...buttons);
+}
+
+/** Questions that the book answers; none is no failure. */
+async function suggested() {
+  try {
+    const response = await request("/book/questions");
+    return response.ok ? await response.json() : [];
+  } catch {
+    return [];
+  }
 }
 
 function setSelection(text) {
@@ -101,13 +141,19 @@ async function submit(text, showPane) {
   const question = text.trim();
   if (!question || running) return;
   message.value = "";
-  turns.querySelector(".welcome")?.remove();
   const body = { message: question, session_id: session(), ...(selection && { context: selection }) };
   setSelection("");
-  const answer = element("div", { class: "answer" });
-  const turn = element("article", { class: "turn" }, element("p", { class: "question" }, question), answer);
-  turns.append(turn);
+  keepFocus(turns, () => turns.querySelector(".welcome")?.remove());
+  const [answer] = newTurn(question);
   await answered(answer, body, showPane);
+}
+
+function newTurn(question) {
+  const text = element("div", { class: "text" });
+  const note = element("p", { class: "note" });
+  const answer = element("div", { class: "answer" }, text, note);
+  turns.append(element("article", { class: "turn" }, element("p", { class: "question" }, question), answer));
+  return [answer, text, note];
 }
 
 async function answered(answer, body, showPane) {
@@ -116,9 +162,10 @@ async function answered(answer, body, showPane) {
   send.disabled = true;
   const text = element("div", { class: "text" });
   const note = element("p", { class: "note" }, "Searching the book…");
-  answer.replaceChildren(text, note);
+  keepFocus(turns, () => answer.replaceChildren(text, note));
+  answer.className = "answer";
   answer.setAttribute("aria-busy", "true");
-  answer.scrollIntoView({ block: "nearest" });
+  toEnd();
   let said = "";
   let done = null;
   try {
@@ -126,23 +173,40 @@ async function answered(answer, body, showPane) {
       if (event === "retrieval") note.textContent = "Reading…";
       if (event === "content") {
         said += data.delta;
-        text.replaceChildren(render(said, (number) => pending(number)));
-        note.textContent = "";
-        text.lastElementChild?.scrollIntoView({ block: "nearest" });
+        atEnd(() => {
+          text.replaceChildren(render(said, (number) => pending(number)));
+          note.textContent = "";
+        });
       }
       if (event === "error") throw new Error(data.error);
       if (event === "done") done = data;
     }
-    finish(answer, text, note, said, done, showPane);
+    atEnd(() => finish(answer, text, note, said, done, showPane));
   } catch (error) {
     if (error.name === "AbortError") note.textContent = said ? "Stopped." : "Stopped before the first words.";
-    else await failed(answer, note, error, body, showPane);
+    else atEnd(() => failed(answer, note, error, body, showPane));
   } finally {
     running = null;
-    stop.hidden = true;
+    keepFocus(message, () => (stop.hidden = true));
     send.disabled = false;
     answer.removeAttribute("aria-busy");
   }
+}
+
+const toEnd = () => turns.scrollTo(0, turns.scrollHeight);
+
+/** Who reads the end of the chat sees it also after the change. */
+function atEnd(change) {
+  const follows = turns.scrollHeight - turns.scrollTop - turns.clientHeight < NEAR_END;
+  change();
+  if (follows) toEnd();
+}
+
+/** A change that takes away what has the focus hands it on; else the keyboard would start again at the top. */
+function keepFocus(next, change) {
+  const held = document.activeElement;
+  change();
+  if (held !== document.body && (!held.isConnected || held.hidden)) next.focus({ preventScroll: true });
 }
 
 const pending = (number) => element("span", { class: "cite" }, String(number));
@@ -178,8 +242,14 @@ function follow(link, source, showPane) {
   return link;
 }
 
-const label = (source) => [...new Set([source.chapter, source.section].filter(Boolean))].join(" › ");
-const address = (source) => (/^(https?:\/\/|\/(?!\/))/.test(source.url ?? "") ? source.url : "#");
+const label = (source) =>
+  [...new Set([source.chapter, ...(source.section ?? "").split(" > ")].filter(Boolean))].join(" › ");
+
+function address(source) {
+  const url = source.url ?? "";
+  if (/^\/(?!\/)/.test(url)) return addressOf(url);
+  return /^https?:\/\//.test(url) ? url : "#";
+}
 
 function cite(source, showPane) {
   if (!source.url) return element("span", { class: "cite", title: label(source) }, String(source.number));
@@ -193,7 +263,7 @@ function place(source, showPane) {
   return follow(element("a", { href: address(source) }, label(source)), source, showPane);
 }
 
-async function failed(answer, note, error, body, showPane) {
+function failed(answer, note, error, body, showPane) {
   const again = element("button", { type: "button" }, "Try again");
   again.addEventListener("click", () => !running && answered(answer, body, showPane));
   answer.classList.add("failed");

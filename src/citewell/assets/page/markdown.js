@@ -1,6 +1,8 @@
 // Markdown into elements. Builds the DOM only: data never becomes markup.
 
-const INLINE = /(`+)([\s\S]*?[^`])\1(?!`)|\[(\d{1,4})\]|\*\*([^*]+)\*\*/g;
+const INLINE = /(`+)([\s\S]*?[^`])\1(?!`)|\$\$([^$]+)\$\$|\$(?!\s)([^$]+)(?<!\s)\$(?!\d)|\[(\d{1,4})\]|\*\*([^*]+)\*\*/g;
+// What stands between two dollars is a formula when it has TeX's signs or is one letter; prices and $HOME have neither.
+const FORMULA = /^(?![A-Z]{2})(?:.*[\\^_={}].*|[A-Za-z]'*)$/s;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const ROW = /^\s*\|.*\|\s*$/;
 
@@ -26,15 +28,13 @@ export function render(markdown, cite = () => null) {
   const seen = new Map();
   for (let i = 0; i < lines.length; ) {
     const line = lines[i];
-    const fence = line.match(/^\s*(`{3,}|~{3,})\s*(\S*)/);
+    const fenced = fencedAt(lines, i) ?? formulaAt(lines, i);
     const heading = line.match(/^(#{1,6})\s+(.*)$/);
     if (!line.trim()) {
       i += 1;
-    } else if (fence) {
-      const end = lines.findIndex((l, n) => n > i && l.trim().startsWith(fence[1]));
-      const last = end < 0 ? lines.length : end;
-      out.append(code(lines.slice(i + 1, last), fence[2]));
-      i = last + 1;
+    } else if (fenced) {
+      out.append(fenced[0]);
+      i = fenced[1];
     } else if (heading) {
       out.append(headingOf(heading, seen, cite));
       i += 1;
@@ -58,7 +58,7 @@ export function render(markdown, cite = () => null) {
 }
 
 function startsBlock(line) {
-  return /^\s*(`{3,}|~{3,})/.test(line) || /^#{1,6}\s/.test(line) || ROW.test(line) || ITEM.test(line);
+  return /^\s*(`{3,}|~{3,}|\$\$)/.test(line) || /^#{1,6}\s/.test(line) || ROW.test(line) || ITEM.test(line);
 }
 
 function headingOf([, marks, line], seen, cite) {
@@ -71,16 +71,55 @@ function headingOf([, marks, line], seen, cite) {
   return element(`h${marks.length}`, { id }, inline(text, cite));
 }
 
+/** Code between fences: its element and the line after it. The fence's own indent is taken off. */
+function fencedAt(lines, first) {
+  const fence = lines[first].match(/^(\s*)(`{3,}|~{3,})\s*(\S*)/);
+  if (!fence) return null;
+  const end = lines.findIndex((line, n) => n > first && line.trim().startsWith(fence[2]));
+  const last = end < 0 ? lines.length : end;
+  const indent = fence[1].length;
+  const inside = lines.slice(first + 1, last).map((line) => line.slice(Math.min(indent, line.match(/^\s*/)[0].length)));
+  return [code(inside, fence[3]), last + 1];
+}
+
+/** A formula that fills its lines, as its TeX: its element and the line after it. What follows its end goes on as text. */
+function formulaAt(lines, first) {
+  if (!/^\s*\$\$/.test(lines[first])) return null;
+  const end = lines.findIndex((line, n) => n >= first && (n > first ? line : line.replace("$$", "")).includes("$$"));
+  if (end < 0) return null;
+  const inside = lines.slice(first, end + 1).join("\n").trim().slice(2);
+  const [source, rest] = [inside.slice(0, inside.indexOf("$$")), inside.slice(inside.indexOf("$$") + 2)];
+  if (rest.trim()) {
+    if (end === first) return null; // a line of text that begins with a formula
+    lines[end] = rest;
+  }
+  const block = element("div", { class: "formula", role: "math" }, source.trim());
+  return [block, rest.trim() ? end : end + 1];
+}
+
 function code(lines, language) {
   const text = lines.join("\n");
   const copy = element("button", { type: "button", class: "copy" }, "Copy");
   copy.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(text);
-    copy.textContent = "Copied";
+    copy.textContent = (await copied(text)) ? "Copied" : "Select and copy";
   });
   const block = element("pre", {}, element("code", {}, text));
   if (language) block.dataset.language = language;
   return element("div", { class: "code" }, block, copy);
+}
+
+/** Whether the text is on the clipboard. Browsers give `navigator.clipboard` only to pages served with TLS or from here. */
+async function copied(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+  const before = document.activeElement;
+  const field = element("textarea", { class: "hidden", "aria-hidden": "true" });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  before?.focus();
+  return done;
 }
 
 function cells(row) {
@@ -139,13 +178,10 @@ function continuation(lines, i, entry, cite) {
     let next = i;
     while (next < lines.length && !lines[next].trim()) next += 1;
     const line = lines[next] ?? "";
-    const fence = line.match(/^\s*(`{3,}|~{3,})\s*(\S*)/);
-    if (fence) {
-      const end = lines.findIndex((l, n) => n > next && l.trim().startsWith(fence[1]));
-      const last = end < 0 ? lines.length : end;
-      const strip = line.match(/^\s*/)[0].length;
-      entry.append(code(lines.slice(next + 1, last).map((l) => l.slice(Math.min(strip, l.match(/^\s*/)[0].length))), fence[2]));
-      i = last + 1;
+    const fenced = line ? (fencedAt(lines, next) ?? (/^\s/.test(line) ? formulaAt(lines, next) : null)) : null;
+    if (fenced) {
+      entry.append(fenced[0]);
+      i = fenced[1];
     } else if (/^\s{2,}\S/.test(line) && !ITEM.test(line) && !ROW.test(line)) {
       entry.append(element("p", {}, inline(line.trim(), cite)));
       i = next + 1;
@@ -160,12 +196,16 @@ function inline(text, cite) {
   let last = 0;
   for (const match of text.matchAll(INLINE)) {
     out.append(text.slice(last, match.index));
-    const [whole, , codeText, number, bold] = match;
+    const [whole, , codeText, display, math, number, bold] = match;
     if (codeText !== undefined) out.append(element("code", {}, codeText.replace(/^ (.*) $/, "$1")));
     else if (bold !== undefined) out.append(element("strong", {}, bold));
+    else if (display !== undefined) out.append(formula(display));
+    else if (math !== undefined) out.append(FORMULA.test(math) ? formula(math) : whole);
     else out.append(cite(Number(number)) ?? whole);
     last = match.index + whole.length;
   }
   out.append(text.slice(last));
   return out;
 }
+
+const formula = (source) => element("span", { class: "formula", role: "math" }, source.trim());

@@ -1,4 +1,6 @@
-// The reader's dialect over fetch: events of a stream, or one reply when no stream can be opened.
+// The reader's dialect: events of a stream, or one reply when no stream can be opened.
+
+import { request } from "./server.js";
 
 export class Refused extends Error {
   /** A reply with a status that is not 200: said once, never tried again by itself. */
@@ -31,7 +33,7 @@ export async function* ask(body, signal) {
 }
 
 function post(path, body, signal) {
-  return fetch(path, {
+  return request(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),

@@ -1,0 +1,153 @@
+"""Questions to begin with, from the book's own headings. Only what the book's search finds is offered."""
+
+import re
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal
+
+from citewell.api.options import Book
+from citewell.models import PageEntry
+
+OFFERED = 4
+MOST_PAGES = 100
+MOST_SEARCHES = 24
+"""A search may cost a paid call; it is made once for each generation of the book."""
+LEAST_SCORE = 0.5
+_LONGEST = 60
+_HEADING = re.compile(r"^#{1,4}[ \t]+(.+?)(?:[ \t]*\{#[^\s{}]+\})?[ \t]*$", re.MULTILINE)
+_COUNTED = re.compile(r"^(?:(?:lesson|chapter|module|unit|part|section) [\w.]+ ?[—–:.-] |\d[\d.)]* )", re.IGNORECASE)
+_SIMPLE = re.compile(r"\w[\w .'’+-]*\??")
+_QUESTION = re.compile(r"(?:what|how|why|when|which|where|who) .+\?", re.IGNORECASE)
+_STEPS = re.compile(r"^(?:1[.)] |```)", re.MULTILINE)
+_DEFINES = (
+    r"(?:(?<=[.!?] )|^)(?P<subject>(?:An? |The )?{topic})(?: \([^)]*\))? (?P<verb>is|are) (?:an? |the |one |how )"
+)
+_VERBS = (
+    "add build calibrate call change check choose configure connect control convert create customize debug define "
+    "deploy design enable execute export find fix generate handle import include inspect install integrate launch load "
+    "manage measure migrate monitor move open optimize plan publish put query read record register remove replace run "
+    "save select send set show simulate spawn start step stop style test train translate tune update upgrade use "
+    "validate visualize write"
+).split()
+
+Kind = Literal["definition", "task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    question: str
+    heading: str
+    """The section that should answer it; empty for the page's own title."""
+    kind: Kind
+
+
+class Suggestions:
+    """Questions of the book at hand, found once and kept until its table of contents changes."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._contents: list[PageEntry] | None = None
+        self._questions: list[str] = []
+
+    async def of(self, contents: list[PageEntry]) -> list[str]:
+        """Raises what a search raises."""
+        if self._contents != contents:
+            self._questions = [question async for question in self._found(contents)]
+            self._contents = contents
+        return self._questions
+
+    async def _found(self, contents: Sequence[PageEntry]) -> AsyncIterator[str]:
+        offered = searches = 0
+        for page in spread(contents)[:MOST_PAGES]:
+            text = await self._book.page(page.url) or ""
+            preferred: Kind = "task" if offered % 2 else "definition"
+            for suggestion in sorted(suggestions(page.title, text), key=lambda s: s.kind != preferred):
+                if searches == MOST_SEARCHES or offered == OFFERED:
+                    return
+                searches += 1
+                if await self._finds(suggestion, page):
+                    offered += 1
+                    yield suggestion.question
+                    break
+
+    async def _finds(self, suggestion: Suggestion, page: PageEntry) -> bool:
+        found = (await self._book.search(suggestion.question, top_k=3)).passages
+        return (
+            bool(found)
+            and found[0].score >= LEAST_SCORE
+            and found[0].passage.url == page.url
+            and any(f.passage.url == page.url and suggestion.heading in ("", *f.passage.heading_path) for f in found)
+        )
+
+
+def spread(contents: Sequence[PageEntry]) -> list[PageEntry]:
+    """The first page of each module, then the second of each, and so on."""
+    modules: dict[str, list[PageEntry]] = defaultdict(list)
+    for page in contents:
+        modules[page.module].append(page)
+    return [page for row in zip_longest(*modules.values()) for page in row if page is not None]
+
+
+def suggestions(title: str, text: str) -> Iterator[Suggestion]:
+    """What the headings of a page ask, where the text below them has the look of an answer."""
+    headings = list(_HEADING.finditer(text))
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    prose = _HEADING.sub("", text)
+    sections = [("", title, prose)]
+    sections += [(h[1], h[1], text[h.end() : end]) for h, end in zip(headings, ends, strict=False)]
+    for heading, words, body in sections:
+        topic = _COUNTED.sub("", words.replace("`", ""))
+        if len(topic) > _LONGEST or not _SIMPLE.fullmatch(topic):
+            continue
+        # A title that is repeated on its page says nothing about its words' own capitals.
+        others = prose.replace(topic, "") if topic.count(" ") > 1 else prose
+        if _QUESTION.fullmatch(topic):
+            first, *rest = topic.split(" ")
+            yield Suggestion(" ".join([first, *(_cased(word, others) for word in rest)]), heading, "definition")
+        elif (task := _task(topic, others)) and _STEPS.search(body):
+            yield Suggestion(task, heading, "task")
+        elif definition := _definition(topic, body, others):
+            yield Suggestion(definition, heading, "definition")
+
+
+def _task(topic: str, prose: str) -> str | None:
+    """The question of "How to run it", "Run it" and "Running it"."""
+    words = topic.removeprefix("How to ").split()
+    verb = words[0].lower()
+    if not topic.startswith("How to "):
+        verb = verb if verb in _VERBS else _GERUNDS.get(verb, "")
+    if not verb or len(words) < 2 or topic.endswith("?") or not _GERUNDS.keys().isdisjoint(words[1:]):
+        return None
+    own = {"your": "my", "you": "I"}
+    return f"How do I {' '.join([verb, *(own.get(word, _cased(word, prose)) for word in words[1:])])}?"
+
+
+def _definition(topic: str, body: str, prose: str) -> str | None:
+    """The subject of the sentence that says what it is, in the book's own number and with its article."""
+    one = re.sub(r"^(?:an?|the) ", "", topic, flags=re.IGNORECASE).removesuffix("s")
+    found = re.search(_DEFINES.format(topic=f"{re.escape(one)}s?"), body, re.IGNORECASE | re.MULTILINE)
+    if found is None:
+        return None
+    subject = " ".join(_cased(word, prose) for word in found["subject"].split(" "))
+    return f"What {found['verb'].lower()} {subject}?"
+
+
+def _cased(word: str, prose: str) -> str:
+    """A capital stays when it is the word's own, not that of a title or of a sentence's beginning."""
+    small = word.lower()
+    if word == small or word[1:] != small[1:]:
+        return word
+    capital, plain = (len(re.findall(rf"[a-z,] {re.escape(form)}\b", prose)) for form in (word, small))
+    return word if capital > plain and small not in ("a", "an", "the") else small
+
+
+def _gerund(verb: str) -> str:
+    if verb.endswith("e"):
+        return verb[:-1] + "ing"
+    doubled = verb in ("control", "debug", "plan", "put", "run", "set", "step", "stop")
+    return verb + (verb[-1] if doubled else "") + "ing"
+
+
+_GERUNDS = {_gerund(verb): verb for verb in _VERBS}
