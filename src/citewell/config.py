@@ -2,11 +2,12 @@
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from citewell.conversations import address_of
 from citewell.errors import ConfigurationError
 
 QDRANT_COLLECTION = "rag_embedding"
@@ -66,13 +67,44 @@ class Settings(BaseSettings):
     @field_validator("allowed_origins", "api_keys", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        parts = tuple(part.strip() for part in value.split(",") if part.strip())
+        if not parts:  # whoever sets API_KEYS to "," wants a lock, and must not get an open door
+            raise ValueError("is set but lists nothing; list at least one value, or unset it")
+        return parts
 
     @field_validator("gemini_base_url", "cohere_base_url", "embedding_base_url", "qdrant_url")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
-        if value is not None and (urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname):
-            raise ValueError("must be an http or https address")
+        if value is not None:
+            parts = urlsplit(value)
+            if parts.scheme not in ("http", "https") or not parts.hostname or not _has_sound_port(parts):
+                raise ValueError("must be an http or https address")
+        return value
+
+    @field_validator("database_url")
+    @classmethod
+    def _database(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            address_of(value.get_secret_value(), Path())
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            parts = urlsplit(value.get_secret_value())
+            if parts.scheme not in ("redis", "rediss") or not parts.hostname or not _has_sound_port(parts):
+                raise ValueError("must be an address such as redis://host:6379 or rediss://host:6379")
+        return value
+
+    @field_validator("citewell_data_dir")
+    @classmethod
+    def _folder(cls, value: Path) -> Path:
+        nearest = next((path for path in (value, *value.parents) if path.exists()), None)
+        if nearest is not None and not nearest.is_dir():
+            raise ValueError(f"{nearest} is a file; name a folder")
         return value
 
     @field_validator("allowed_origins")
@@ -97,6 +129,13 @@ class Settings(BaseSettings):
     @property
     def embedder(self) -> Literal["builtin", "cohere", "openai"]:
         return self.embedding_provider or ("cohere" if self.cohere_api_key else "builtin")
+
+
+def _has_sound_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:  # what `port` raises when it is no number, or too large a one
+        return False
 
 
 def _one_line(error: ValidationError) -> str:

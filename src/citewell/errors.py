@@ -11,11 +11,13 @@ CitewellError
 │   ├── QdrantConnectionError   can pass
 │   ├── QdrantTimeoutError      can pass
 │   ├── CollectionNotFoundError no index yet
+│   ├── IndexDamagedError       the files of the index are not what was written
 │   └── SchemaValidationError   the index was made by something else
 ├── EmbeddingError              the embedder failed
 │   └── RateLimitError          can pass: the provider told us to wait
 ├── ModelError                  the answering model failed
 ├── DatabaseError               conversations cannot be read or saved
+│   └── DatabaseDamagedError    the file is not what was written
 ├── DeadlineError               a step took longer than it may
 └── IngestError                 a run that published nothing
     ├── IngestRunningError      another run holds the lock
@@ -84,6 +86,16 @@ class CollectionNotFoundError(RetrievalError):
     code = "collection_not_found"
 
 
+class IndexDamagedError(RetrievalError):
+    code = "index_damaged"
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"The index cannot be read and may be damaged ({found:.160}). "
+            "Ingest the book again, or return to the index before it with `citewell index back`."
+        )
+
+
 class SchemaValidationError(RetrievalError):
     code = "schema_mismatch"
 
@@ -107,6 +119,10 @@ class ModelError(CitewellError):
 
 class DatabaseError(CitewellError):
     code = "database_unavailable"
+
+
+class DatabaseDamagedError(DatabaseError):
+    code = "database_damaged"
 
 
 class DeadlineError(CitewellError):

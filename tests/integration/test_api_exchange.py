@@ -106,6 +106,36 @@ async def test_an_engine_that_hangs_is_given_up(path: str, body: dict[str, objec
     assert reply.status_code == 504
 
 
+@pytest.mark.parametrize("path", ["/chat", "/chat/run"])
+async def test_where_the_path_names_the_dialect_the_others_fields_are_unknown_and_ignored(path: str) -> None:
+    engine = ScriptedEngine(answering())
+    body = {
+        "query": "Asked?",
+        "message": "Asked?",
+        "session_id": SESSION,
+        "mode": 5 if path == "/chat/run" else "general",
+    }
+    async with in_process(an_app(engine)) as http:
+        assert (await http.post(path, json=body)).status_code == 200
+    assert [question.text for question in engine.questions] == ["Asked?"]
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ([], "filters.module must have at least 1 entry."),
+        ("", "filters.module must not be empty."),
+        (5, "filters.module must be a string."),
+        ([5], "filters.module.0 must be a string."),
+        ([""], "filters.module.0 must not be empty."),
+    ],
+)
+async def test_what_is_wrong_with_a_filter_is_said_of_what_was_sent(value: object, says: str) -> None:
+    async with in_process(an_app()) as http:
+        reply = await http.post("/chat", json={"query": "Asked?", "filters": {"module": value}})
+    assert (reply.status_code, reply.json()["message"]) == (400, says)
+
+
 async def test_stream_tells_the_dialects_apart_and_refuses_both_or_neither() -> None:
     async with in_process(an_app()) as http:
         bodies: list[object] = [{**QUERY, **MESSAGE}, {"session_id": SESSION}, [], "query"]
@@ -376,6 +406,7 @@ async def test_a_session_is_read_back_rated_and_deleted() -> None:
         assert missing.status_code == 404
         wrong = await http.post(f"/sessions/{SESSION}/turns/{turn['turn_id']}/feedback", json={"rating": "five"})
         assert wrong.status_code == 400
+        assert wrong.json()["message"] == "rating must be 'up', 'down' or null."
         assert (await http.delete(f"/sessions/{SESSION}")).json() == {"deleted_turns": 1}
         assert (await http.get(f"/sessions/{SESSION}")).json()["turns"] == []
 

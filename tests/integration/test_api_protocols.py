@@ -3,14 +3,16 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from openai import AsyncOpenAI, AuthenticationError
+from openai import AsyncOpenAI, AuthenticationError, NotFoundError
 
 from citewell.api.options import ApiOptions
+from citewell.conversations.history import token_estimate
 from citewell.errors import ModelError
 from citewell.models import Failed, TextReleased
 from tests.support.api import REFUSAL, TEXT, ScriptedEngine, an_app, answering, in_process, listening
@@ -27,6 +29,10 @@ async def test_the_openai_client_gets_an_answer_with_citations_as_annotations() 
             reply = await client.chat.completions.create(
                 model=model.id, messages=[{"role": "user", "content": "What is a ROS 2 node?"}]
             )
+            known = await client.models.retrieve(model.id)
+            with pytest.raises(NotFoundError):
+                await client.models.retrieve("another")
+    assert (known.id, known.owned_by) == (model.id, "citewell")
     message = reply.choices[0].message
     assert message.content == TEXT
     assert message.annotations is not None
@@ -46,6 +52,44 @@ async def test_the_openai_client_streams_the_same_text() -> None:
         chunks = [chunk async for chunk in stream]
     assert "".join(c.choices[0].delta.content or "" for c in chunks) == TEXT
     assert chunks[-1].choices[0].finish_reason == "stop"
+
+
+async def test_a_completion_is_dated_and_counts_what_was_sent_and_said() -> None:
+    before = int(time.time())
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is a ROS 2 node?"}]
+    async with in_process(an_app(ScriptedEngine(answering()))) as http:
+        reply = (await http.post("/v1/chat/completions", json={"messages": messages})).json()
+    assert before <= reply["created"] <= time.time()
+    sent, said = token_estimate("Be brief.") + token_estimate("What is a ROS 2 node?"), token_estimate(TEXT)
+    assert reply["usage"] == {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
+
+
+async def test_a_stream_tells_its_usage_in_a_last_chunk_when_that_is_wanted() -> None:
+    before = int(time.time())
+    async with (
+        listening(an_app(ScriptedEngine(answering()))) as server,
+        AsyncOpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client,
+    ):
+        stream = await client.chat.completions.create(
+            model="any",
+            messages=[{"role": "user", "content": "What?"}],
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+        *chunks, last = [chunk async for chunk in stream]
+    assert last.choices == []
+    assert last.usage is not None
+    assert (last.usage.prompt_tokens, last.usage.completion_tokens) == (token_estimate("What?"), token_estimate(TEXT))
+    assert all(chunk.usage is None and chunk.choices for chunk in chunks)
+    assert {chunk.created for chunk in chunks} == {last.created}
+    assert before <= last.created <= time.time()
+
+
+async def test_a_stream_says_nothing_of_its_usage_unless_asked() -> None:
+    body = {"messages": [{"role": "user", "content": "What?"}], "stream": True}
+    async with in_process(an_app(ScriptedEngine(answering()))) as http:
+        reply = await http.post("/v1/chat/completions", json=body)
+    assert "usage" not in reply.text
 
 
 async def test_a_refusal_is_the_safe_sentence() -> None:
@@ -122,6 +166,30 @@ async def test_an_mcp_client_asks_searches_and_reads_over_http() -> None:
     assert len(found.structured_content["chunks"]) == 1
     assert "Text." in str(page.content)
     assert missing.is_error
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "says"),
+    [
+        ("ask", {}, "question is required."),
+        ("ask", {"question": 5}, "question must be a string."),
+        ("ask", {"question": " "}, "The query is empty."),
+        ("search_documentation", {"query": "node", "top_k": 99}, "top_k must be at most 20."),
+        ("search_documentation", {"query": "node", "top_k": 0}, "top_k must be at least 1."),
+        ("search_documentation", {"query": "node", "filters": {"colour": "red"}}, "Valid filters: "),
+    ],
+)
+async def test_a_wrong_call_of_a_tool_is_answered_in_our_words(
+    tool: str, arguments: dict[str, object], says: str
+) -> None:
+    async with (
+        listening(an_app(ScriptedEngine(answering()), PLENTY)) as server,
+        Client(streamable_http_client(f"{server.url}/mcp")) as client,
+    ):
+        reply = await client.call_tool(tool, arguments)
+    assert reply.is_error
+    assert says in str(reply.content)
+    assert "pydantic" not in str(reply.content)
 
 
 async def test_mcp_passes_the_same_keys() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from citewell import __version__
+
 CHAPTER = """---
 title: Kinematics
 ---
@@ -102,6 +104,9 @@ def test_verify_prints_the_determinism_record(data: Path) -> None:
         (("search", "What?"), {}, "citewell ingest"),
         (("ingest", "no/such/folder"), {}, "no/such/folder"),
         (("search", "What?"), {"API_RATE_LIMIT": "many"}, "API_RATE_LIMIT"),
+        (("serve",), {"API_KEYS": " ,"}, "API_KEYS"),
+        (("serve",), {"DATABASE_URL": "mysql://host/name"}, "DATABASE_URL"),
+        (("serve", "--workers", "2"), {"REDIS_URL": "http://host"}, "REDIS_URL"),
         (("search", "What?"), {"QDRANT_URL": "http://127.0.0.1:1"}, "QDRANT_URL"),
         (("search", "x" * 2001), {}, "2,000"),
         (("search", "What?", "--filter", "colour=red"), {}, "Valid filters"),
@@ -119,12 +124,36 @@ def test_what_goes_wrong_is_one_line_with_the_remedy(
     assert says in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [("ask", "What?"), ("search", "What?"), ("index",), ("serve",), ("purge",)])
+def test_a_data_folder_that_is_a_file_is_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    done = citewell(file, *arguments)
+    assert (done.returncode, done.stderr) == (1, f"citewell: CITEWELL_DATA_DIR: {file} is a file; name a folder.\n")
+
+
+def test_the_version_is_printed() -> None:
+    done = subprocess.run([sys.executable, "-m", "citewell", "--version"], capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"citewell {__version__}\n"
+
+
 def test_a_port_in_use_is_said_before_anything_is_loaded(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = citewell(tmp_path / "data", "serve", "--port", str(taken.getsockname()[1]))
     assert done.returncode == 1
     assert "--port" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_book_that_replaces_another_says_so_and_how_to_return(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.md").write_text(f"# The {name}\n\nThis is the {name}.\n", "utf-8")
+    assert "replaces" not in citewell(tmp_path / "data", "ingest", "one.md").stdout
+    said = citewell(tmp_path / "data", "ingest", "other.md").stdout.splitlines()[-1]
+    assert said.startswith("This replaces an index of 1 pages, of which 1 are gone; `citewell index back` restores it.")
+    citewell(tmp_path / "data", "index", "back")
+    found = json.loads(citewell(tmp_path / "data", "search", "What is it?", "--json").stdout)
+    assert [result["source_url"] for result in found["results"]] == ["/one"]
 
 
 def test_help_needs_nothing_heavy() -> None:

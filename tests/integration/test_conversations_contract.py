@@ -498,10 +498,15 @@ async def test_a_call_that_is_cancelled_leaves_the_store_usable(store: Conversat
     assert (await questions_of(store, session_id))[-1] == "last"
 
 
+def make_empty_file(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+
+
 async def test_a_database_that_was_not_migrated_says_so(empty_address: Address) -> None:
     async with ConversationStore.open(empty_address) as store:
         if empty_address.kind == "sqlite":
-            Path(empty_address.location).parent.mkdir()
+            make_empty_file(Path(empty_address.location))
         with pytest.raises(DatabaseError, match="has not been migrated"):
             await store.ping()
 

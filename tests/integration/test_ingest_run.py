@@ -68,6 +68,8 @@ async def test_a_first_run_takes_everything_in_and_reports_it(book: Book) -> Non
         "chunks_created": 3,
         "vectors_upserted": 3,
         "vectors_unchanged": 0,
+        "pages_before": 0,
+        "pages_gone": 0,
     }
     assert document["failures"] == []
     assert (book.seen[-1].phase, book.seen[-1].done, book.seen[-1].passages) == ("done", 2, 3)
@@ -249,3 +251,64 @@ async def test_every_passage_is_a_slice_of_one_text(book: Book) -> None:
     for passage in passages:
         for offset, character in enumerate(passage.text, passage.char_start):
             assert whole.setdefault(offset, character) == character
+
+
+async def test_another_book_in_the_same_place_is_said_to_replace_the_old_one(book: Book) -> None:
+    book.write(a="One.", b="Two.", c="Three.")
+    assert not (await book.ingest()).replaces_the_book
+    (book.docs / "a.md").unlink()
+    assert not (await book.ingest()).replaces_the_book
+    (book.docs / "b.md").rename(book.docs / "x.md")
+    (book.docs / "c.md").rename(book.docs / "y.md")
+    report = await book.ingest()
+    assert report.replaces_the_book
+    assert (report.statistics.pages_before, report.statistics.pages_gone) == (2, 2)
+    assert not (await book.ingest()).replaces_the_book
+
+
+async def addresses_of(place: Path, data: Path) -> dict[str, str]:
+    """Address and title of each page."""
+    options = IngestOptions(state_dir=data)
+    writer = EdgeWriter(data, spare_bytes=0)
+    await ingest(source_of(str(place), options), writer, CountingEmbedder(), options, lambda _: None)
+    return {page.url: page.title for page in await EdgeIndex(data).pages()}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "url"),
+    [
+        ("page.md", "# Arm\n\nIt lifts.", "/page"),
+        ("index.md", "# Arm\n\nIt lifts.", "/"),
+        ("_draft.mdx", "# Arm\n\nIt lifts.", "/_draft"),
+        ("page.md", "# Arm\n\n!!! note\n\n    It lifts.", "/page/"),
+        ("page.html", "<main><h1>Arm</h1><p>It lifts.</p></main>", "/page.html"),
+    ],
+)
+async def test_a_single_file_is_a_book_of_one_page(tmp_path: Path, name: str, text: str, url: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "beside.md").write_text("# Beside\n\nNot asked for.", "utf-8")
+    assert await addresses_of(tmp_path / name, tmp_path / "data") == {url: "Arm"}
+
+
+async def test_a_file_of_another_kind_is_refused_with_the_kinds_that_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "page.txt").write_text("text", "utf-8")
+    with pytest.raises(IngestError, match="Markdown, HTML, PDF or EPUB"):
+        source_of(str(tmp_path / "page.txt"), IngestOptions())
+
+
+async def test_a_folder_that_holds_only_docs_has_every_page_below_docs(tmp_path: Path) -> None:
+    """As Docusaurus has it without a configuration, also for a slug, which counts from the docs' own address."""
+    site = tmp_path / "site"
+    (site / "docs" / "guide").mkdir(parents=True)
+    (site / "docs" / "installation.md").write_text("# Installation\n\nInstall it.", "utf-8")
+    (site / "docs" / "guide" / "versions.mdx").write_text("---\nslug: /versioning\n---\n# Versions\n\nOne.", "utf-8")
+    found = await addresses_of(site, tmp_path / "data")
+    assert found == {"/docs/installation": "Installation", "/docs/versioning": "Versions"}
+
+
+async def test_a_folder_with_pages_beside_docs_is_the_root_itself(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    (site / "docs").mkdir(parents=True)
+    (site / "about.md").write_text("# About\n\nUs.", "utf-8")
+    (site / "docs" / "start.md").write_text("# Start\n\nHere.", "utf-8")
+    assert await addresses_of(site, tmp_path / "data") == {"/about": "About", "/docs/start": "Start"}

@@ -111,8 +111,8 @@ def test_a_question_without_words_has_no_conflict(question: str) -> None:
 
 def test_a_question_that_denies_is_not_answered_by_yes_and_no() -> None:
     one = (
-        "Isaac Sim needs an NVIDIA RTX graphics card.\n\nIsaac Lab is an open-source framework on top of Isaac Sim, with "
-        "thousands of environments running in parallel on one GPU.\n\n| Tool | Strength |\n| --- | --- |\n"
+        "Isaac Sim needs an NVIDIA RTX graphics card.\n\nIsaac Lab is an open-source framework on top of Isaac Sim, "
+        "with thousands of environments running in parallel on one GPU.\n\n| Tool | Strength |\n| --- | --- |\n"
         "| Gazebo | Runs on any laptop |"
     )
     other = "Everything in them runs on a laptop, and only the Isaac Sim sections need an NVIDIA RTX graphics card."

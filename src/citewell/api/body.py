@@ -162,12 +162,23 @@ def validated(model: type[Model], body: Json) -> Model:
     try:
         return model.model_validate(body, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=True)[0]
-        places = [str(part) for part in first["loc"] if not _is_branch(part)]
-        if first["type"] == "extra_forbidden":
-            places.pop()  # the unknown key itself
-        field = ".".join(places) or None
-        raise InvalidInputError(_sentence(field, first), field=field) from None
+        raise invalid(error) from None
+
+
+def invalid(error: ValidationError) -> InvalidInputError:
+    """Names the field and the limit, and repeats nothing of what was sent."""
+    first = _telling(error.errors(include_url=False, include_input=True))
+    places = [str(part) for part in first["loc"] if not _is_branch(part)]
+    if first["type"] == "extra_forbidden":
+        places.pop()  # the unknown key itself
+    field = ".".join(places) or None
+    return InvalidInputError(_sentence(field, first), field=field)
+
+
+def _telling(errors: list[ErrorDetails]) -> ErrorDetails:
+    """The first, but of a list that may also be a string it says nothing that it is no string."""
+    telling = (e for e in errors if not (e["type"] == "string_type" and isinstance(e["input"], list)))
+    return next(telling, errors[0])
 
 
 def _is_branch(part: int | str) -> bool:

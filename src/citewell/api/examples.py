@@ -83,7 +83,8 @@ COMPLETION_EXAMPLES: Examples = {
     },
 }
 COMPLETION_STREAM = (
-    'data: {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "citewell", "choices": [{'
-    '"index": 0, "delta": {"role": "assistant", "content": "ROS 2 is software. [1]"}, "finish_reason": null}]}'
+    'data: {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1767225600, "model": "citewell", '
+    '"choices": [{"index": 0, "delta": {"role": "assistant", "content": "ROS 2 is software. [1]"}, '
+    '"finish_reason": null}]}'
     "\n\ndata: [DONE]\n\n"
 )

@@ -70,7 +70,7 @@ def _probes(parts: Parts) -> Mapping[str, Probe]:
     settings = parts.settings
     embedder = {"builtin": f"{parts.embedder.name}, built in", "openai": parts.embedder.name, "cohere": None}
     return {
-        "qdrant": partial(_probed, parts.index.current, None if settings.qdrant_url else "Qdrant Edge, in process"),
+        "qdrant": partial(_probed, parts.index.ping, None if settings.qdrant_url else "Qdrant Edge, in process"),
         "cohere": partial(_probed, parts.embedder.ping, embedder[settings.embedder]),
         "gemini": partial(_probed, parts.agent.ping, "extractive model, built in" if parts.agent.built_in else None),
         "database": partial(_probed, parts.conversations.ping, None if settings.database_url else "SQLite, in process"),

@@ -6,15 +6,19 @@ request stands alone, and passes the same keys and limits as every other.
 
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import CallToolResult, InputRequiredResult
+from pydantic import Field, ValidationError
 from starlette.types import ASGIApp
 
 from citewell import __version__
-from citewell.api.body import MAX_BODY
+from citewell.api.body import MAX_BODY, invalid
 from citewell.api.options import Answering, Book
 from citewell.contracts import ResponseGeneration, RetrievedContent, response_generation, retrieved_content
 from citewell.conversations.sessions import new_session_id
@@ -27,12 +31,28 @@ INSTRUCTIONS = (
 )
 
 
+class BookServer(MCPServer[None]):
+    """What is wrong with a call is said as everywhere else, not in the words of the library that found it."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(str(invalid(error.__cause__))) from error
+            raise
+
+
 def mcp_server(engine: Answering, book: Book) -> MCPServer[None]:
-    server: MCPServer[None] = MCPServer("citewell", title="Citewell", instructions=INSTRUCTIONS, version=__version__)
+    server = BookServer("citewell", title="Citewell", instructions=INSTRUCTIONS, version=__version__)
 
     @server.tool(description="Search the book content and return the most relevant chunks with their metadata.")
     async def search_documentation(
-        query: str, top_k: int = 5, filters: Mapping[str, str | Sequence[str]] | None = None
+        query: str,
+        top_k: Annotated[int, Field(ge=1, le=20)] = 5,
+        filters: Mapping[str, str | Sequence[str]] | None = None,
     ) -> RetrievedContent:
         try:
             asked = RetrievalRequest(query, top_k=top_k, filters=filters)

@@ -11,6 +11,7 @@ from citewell.api.body import Json, validated
 from citewell.api.dialect import WireEvent
 from citewell.api.query_dialect import MAX_QUERY, Wire
 from citewell.api.statuses import Failure, failure_of
+from citewell.conversations.history import token_estimate
 from citewell.errors import InvalidInputError
 from citewell.models import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased
 
@@ -35,6 +36,10 @@ class CompletionMessage(Wire):
         return (self.content or "").strip()
 
 
+class StreamOptions(Wire):
+    include_usage: bool = Field(False, description="Send the usage in a chunk of its own before `[DONE]`")
+
+
 class CompletionRequest(Wire):
     """The last user message is the question, those before it are its history. Sampling settings are ignored."""
 
@@ -45,6 +50,7 @@ class CompletionRequest(Wire):
     )
     model: str = Field(MODEL, max_length=200, description="Any name: there is one book")
     stream: bool = False
+    stream_options: StreamOptions | None = Field(None, description="Counts with `stream` only")
 
 
 class UrlCitation(Wire):
@@ -74,26 +80,29 @@ class Choice(Wire):
 
 
 class Usage(Wire):
-    """The built-in model counts no tokens; the fields are there because clients read them."""
+    """An upper estimate for any common tokenizer: four letters a token, one for each other sign.
 
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    total_tokens: int = 0
+    The messages as they were sent, and the answer. What the book's passages cost is not in it.
+    """
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
 
 
 class Completion(Wire):
     id: str
     object: Literal["chat.completion"] = "chat.completion"
-    created: int = 0
+    created: int = Field(description="Seconds since 1970")
     model: str = MODEL
     choices: list[Choice]
-    usage: Usage = Usage()
+    usage: Usage
 
 
 class ModelEntry(Wire):
     id: str = MODEL
     object: Literal["model"] = "model"
-    created: int = 0
+    created: int = Field(description="When the book was published, in seconds since 1970")
     owned_by: str = MODEL
 
 
@@ -114,13 +123,21 @@ class CompletionError(Wire):
 
 
 class OpenAIDialect:
-    """`POST /v1/chat/completions`."""
+    """`POST /v1/chat/completions`. One for each request: it remembers what was sent, for the usage."""
 
     name: Literal["openai"] = "openai"
     asks_with = "messages"
 
+    def __init__(self, *, created: int) -> None:
+        """`created` is now, in seconds since 1970."""
+        self._created = created
+        self._sent_tokens = 0
+        self._wants_usage = False
+
     def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:
         request = validated(CompletionRequest, body)
+        self._sent_tokens = sum(token_estimate(message.plain) for message in request.messages)
+        self._wants_usage = request.stream_options is not None and request.stream_options.include_usage
         turns = [(m.role, m.plain) for m in request.messages if m.role in ("user", "assistant") and m.plain]
         if not turns or turns[-1][0] != "user":
             raise InvalidInputError("The last message must be the user's question.", field="messages")
@@ -134,11 +151,16 @@ class OpenAIDialect:
 
     def reply(self, answer: Answer) -> bytes:
         message = ReplyMessage(content=answer.text, annotations=_annotations(answer))
-        completion = Completion(id=f"chatcmpl-{answer.id}", choices=[Choice(message=message)])
+        completion = Completion(
+            id=f"chatcmpl-{answer.id}",
+            created=self._created,
+            choices=[Choice(message=message)],
+            usage=_usage(self._sent_tokens, answer),
+        )
         return completion.model_dump_json(ensure_ascii=True).encode()
 
     def stream(self, request_id: str) -> "OpenAIStream":
-        return OpenAIStream(request_id)
+        return OpenAIStream(request_id, self._created, self._sent_tokens if self._wants_usage else None)
 
     def status(self, failure: Failure) -> int:
         return failure.row.status
@@ -150,14 +172,18 @@ class OpenAIDialect:
         return WireEvent(None, json.dumps(_error(failure)))
 
 
-OPENAI_DIALECT = OpenAIDialect()
+OPENAI_DIALECT = OpenAIDialect(created=0)
+"""For failures, which have no date."""
 
 
 class OpenAIStream:
-    """Chunks with deltas, a last one with the annotations, then `[DONE]`."""
+    """Chunks with deltas, a last one with the annotations, one with the usage if it is wanted, then `[DONE]`."""
 
-    def __init__(self, request_id: str) -> None:
+    def __init__(self, request_id: str, created: int, sent_tokens: int | None) -> None:
+        """`sent_tokens` are those of the messages; None: no usage is wanted."""
         self._request_id = request_id
+        self._created = created
+        self._sent_tokens = sent_tokens
         self._sent = ""
 
     def render(self, event: AnswerEvent) -> Sequence[WireEvent]:
@@ -173,6 +199,7 @@ class OpenAIStream:
                 return [
                     *events,
                     self._chunk({"annotations": annotations} if annotations else {}, finish="stop"),
+                    *self._usage_chunk(answer),
                     WireEvent(None, "[DONE]"),
                 ]
             case Failed(error):
@@ -181,8 +208,22 @@ class OpenAIStream:
 
     def _chunk(self, delta: dict[str, object], finish: str | None = None) -> WireEvent:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        chunk = {"id": f"chatcmpl-{self._request_id}", "object": "chat.completion.chunk", "created": 0}
-        return WireEvent(None, json.dumps({**chunk, "model": MODEL, "choices": [choice]}))
+        usage: dict[str, object] = {} if self._sent_tokens is None else {"usage": None}
+        return self._event({"choices": [choice], **usage})
+
+    def _usage_chunk(self, answer: Answer) -> list[WireEvent]:
+        if self._sent_tokens is None:
+            return []
+        return [self._event({"choices": [], "usage": _usage(self._sent_tokens, answer).model_dump()})]
+
+    def _event(self, content: dict[str, object]) -> WireEvent:
+        head = {"id": f"chatcmpl-{self._request_id}", "object": "chat.completion.chunk", "created": self._created}
+        return WireEvent(None, json.dumps({**head, "model": MODEL, **content}))
+
+
+def _usage(sent_tokens: int, answer: Answer) -> Usage:
+    said = token_estimate(answer.text)
+    return Usage(prompt_tokens=sent_tokens, completion_tokens=said, total_tokens=sent_tokens + said)
 
 
 def _error(failure: Failure) -> dict[str, object]:

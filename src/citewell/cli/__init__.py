@@ -1,9 +1,11 @@
 """The command line: parse, call, print. Each command imports what it needs when it runs."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+from citewell import __version__
 from citewell.errors import CitewellError
 
 app = typer.Typer(
@@ -14,6 +16,21 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"citewell {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _every_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave")
+    ] = False,
+) -> None:
+    del version
 
 
 def main() -> None:

@@ -26,7 +26,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def ingest(
-    source: Annotated[str, typer.Argument(help="A folder, a book file (PDF, EPUB) or the URL of a site or sitemap")],
+    source: Annotated[
+        str, typer.Argument(help="A folder, a file (Markdown, HTML, PDF, EPUB) or the URL of a site or sitemap")
+    ],
     base_url: Annotated[str, typer.Option(help="What the pages' addresses begin with")] = "",
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A host on a private address that may be read; repeat for more")
@@ -84,6 +86,12 @@ def _print_report(report: "IngestReport", *, as_json: bool) -> None:
         + (f" {s.urls_failed:,} pages failed." if s.urls_failed else ""),
         flush=True,
     )
+    if report.replaces_the_book:
+        print(
+            f"This replaces an index of {s.pages_before:,} pages, of which {s.pages_gone:,} are gone; "
+            "`citewell index back` restores it. Each book needs a CITEWELL_DATA_DIR of its own.",
+            flush=True,
+        )
 
 
 def search(

@@ -1,11 +1,15 @@
 """`citewell serve` and `citewell mcp`."""
 
+import asyncio
 import socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from citewell.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from citewell.config import Settings
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,16 +27,16 @@ def serve(
 
     from citewell.api.main import app_of
     from citewell.api.server import serve as run
-    from citewell.config import Settings
+    from citewell.cli.start import settings as read_settings
 
+    settings = read_settings()
     _check_port(host, port)
-    run(partial(app_of, Settings.from_environment()), host=host, port=port, workers=workers)
+    _check_database(settings)
+    run(partial(app_of, settings), host=host, port=port, workers=workers)
 
 
 def mcp() -> None:
     """Serve the book to editors and assistants over the Model Context Protocol, on standard input and output."""
-    import asyncio
-
     from citewell.api.mcp_server import serve_stdio
     from citewell.cli.start import settings as read_settings
     from citewell.wiring import migrate_conversations, open_parts
@@ -58,3 +62,11 @@ def _check_port(host: str, port: int) -> None:
         raise ConfigurationError(
             f"Cannot listen on {host} port {port} ({reason}). Choose another with --host or --port."
         ) from error
+
+
+def _check_database(settings: "Settings") -> None:
+    """A file that is damaged or cannot be made stops the start in one line. A server may come up later."""
+    from citewell.wiring import conversations_address, migrate_conversations
+
+    if conversations_address(settings).kind == "sqlite":
+        asyncio.run(migrate_conversations(settings))

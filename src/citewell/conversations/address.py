@@ -1,5 +1,6 @@
 """Where the conversations are: DATABASE_URL, as hosts give it, in the form that the drivers take. Pure."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -8,6 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from citewell.errors import ConfigurationError
 
 SQLITE_FILE = "conversations.sqlite3"
+_HOST = re.compile(r"(?:\[[^\[\]@/]+\]|[^\[\]:@/]*)(?::(\d{1,5}))?")
 
 # For libpq, Prisma or SQLAlchemy only: asyncpg would send them to the server, which refuses what it does not know.
 _CLIENT_ONLY = frozenset(
@@ -56,6 +58,11 @@ def _file(rest: str) -> str:
 
 def _postgres(dsn: str) -> Address:
     base, _, query = dsn.partition("?")
+    authority = base.removeprefix("postgresql://").partition("/")[0]
+    for host in authority.rpartition("@")[2].split(","):
+        found = _HOST.fullmatch(host)
+        if found is None or int(found[1] or 1) not in range(1, 65536):
+            raise ConfigurationError("DATABASE_URL must have the form postgresql://user:password@host:5432/name.")
     pairs = parse_qsl(query, keep_blank_values=True)
     system_roots = ("sslrootcert", "system") in pairs
     kept = [(k, v) for k, v in pairs if k not in _CLIENT_ONLY and not (system_roots and k.startswith("ssl"))]

@@ -4,7 +4,7 @@ Knows no table and no driver. Imports sqlalchemy (1 s): open it late.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Self
 
@@ -36,11 +36,15 @@ class Database:
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` in one transaction that does not write."""
-        return await self._call(work, writes=False)
+        return await self._call(lambda: self._transactions.run(work, writes=False))
 
     async def write(self, work: Work[T]) -> T:
         """Run `work` in one transaction and commit. After a disconnect it runs once more: it must be idempotent."""
-        return await self._call(work, writes=True)
+        return await self._call(lambda: self._transactions.run(work, writes=True))
+
+    async def check(self) -> None:
+        """Look whether the database is sound, as far as that can be seen in a moment."""
+        await self._call(self._transactions.check)
 
     async def aclose(self) -> None:
         try:
@@ -49,16 +53,16 @@ class Database:
         except self._transactions.errors as error:  # TimeoutError is an OSError
             log("database", "close failed", level="warning", error=type(error).__name__, database=str(self.address))
 
-    async def _call(self, work: Work[T], *, writes: bool) -> T:
+    async def _call(self, attempt: Callable[[], Awaitable[T]]) -> T:
         try:
             async with asyncio.timeout(self._bounds.call):
                 try:
-                    return await self._transactions.run(work, writes=writes)
+                    return await attempt()
                 except self._transactions.errors as error:
                     if not _lost(error):
                         raise
                     log("database", "reconnects", error=type(error).__name__, database=str(self.address))
-                    return await self._transactions.run(work, writes=writes)
+                    return await attempt()
         except TimeoutError as error:
             log("database", "timed out", level="warning", database=str(self.address))
             raise DatabaseError("The database did not answer in time. Try again in a moment.") from error

@@ -51,6 +51,9 @@ class PostgresTransactions:
                 await _drop(connection)
             await connection.close()
 
+    async def check(self) -> None:
+        """Every statement asks the server."""
+
     async def aclose(self) -> None:
         await self._engine.dispose()
 

@@ -73,7 +73,8 @@ class ConversationStore:
             yield cls(database)
 
     async def ping(self) -> None:
-        """Look whether the conversations can be read."""
+        """Look whether the conversations can be read, from the database itself."""
+        await self._database.check()
         await self._database.read(lambda connection: connection.execute(_ANY_TURN).first())
 
     async def history(

@@ -42,6 +42,10 @@ class Transactions(Protocol):
         """Do the work in one transaction and commit. A connection in an unknown state is not used again."""
         ...
 
+    async def check(self) -> None:
+        """Look at the database itself, where a connection may answer from what it has read before."""
+        ...
+
     async def aclose(self) -> None: ...
 
 

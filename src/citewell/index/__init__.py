@@ -35,10 +35,15 @@ class PassageIndex(Protocol):
     """Reading. Every call serves from one whole generation; a newly published one is picked up without a restart.
 
     Raises CollectionNotFoundError when nothing was published, QdrantConnectionError and QdrantTimeoutError when the
-    index cannot be reached, SchemaValidationError when it was made by something else.
+    index cannot be reached, SchemaValidationError when it was made by something else, IndexDamagedError when its files
+    are not what was written.
     """
 
     async def current(self) -> Generation: ...
+
+    async def ping(self) -> None:
+        """Look whether passages can be read, and whether what could not be read before can be read now."""
+        ...
 
     async def candidates(
         self, text: str, vector: Vector, *, limit: int, filters: Filters, hints: Sequence[Hint] = ()
@@ -87,6 +92,10 @@ class Draft(Protocol):
 
     async def known_vectors(self, hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Vectors of the published generation by `content_hash`; empty if it was made by another embedder."""
+        ...
+
+    async def has_old(self) -> bool:
+        """Whether there is a published generation that can be read; one that is damaged is as none."""
         ...
 
     async def old_pages(self) -> list[PageEntry]: ...

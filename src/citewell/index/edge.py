@@ -17,7 +17,13 @@ from uuid import UUID
 
 import qdrant_edge as edge
 
-from citewell.errors import CitewellError, CollectionNotFoundError, IngestError, SchemaValidationError
+from citewell.errors import (
+    CitewellError,
+    CollectionNotFoundError,
+    IndexDamagedError,
+    IngestError,
+    SchemaValidationError,
+)
 from citewell.index import SCHEMA_VERSION, Hint, Hit
 from citewell.index.edge_folder import (
     IngestLock,
@@ -31,7 +37,7 @@ from citewell.index.edge_folder import (
     sync_tree,
     write_manifest,
 )
-from citewell.index.edge_shard import OpenGeneration, dense_of
+from citewell.index.edge_shard import OpenGeneration, dense_of, is_panic
 from citewell.index.integrity import Integrity, inspected
 from citewell.index.payload import (
     BM25,
@@ -65,9 +71,18 @@ class EdgeIndex:
         self._opening = threading.Lock()
         self._opened: OpenGeneration | None = None
         self._pointer: tuple[int, int] | None = None
+        self._failed: Callable[[], object] | None = None
+        """What met damage last. A ping tries it again: the damage may be where nothing else looks."""
 
     async def current(self) -> Generation:
-        return (await asyncio.to_thread(self._open)).generation
+        # A look at the pointer is quicker than a change of thread.
+        opened = self._as_opened()
+        if opened is None:
+            opened = await asyncio.to_thread(self._open)
+        return opened.generation
+
+    async def ping(self) -> None:
+        await asyncio.to_thread(self._ping)
 
     async def candidates(
         self, text: str, vector: Vector, *, limit: int, filters: Filters, hints: Sequence[Hint] = ()
@@ -75,10 +90,10 @@ class EdgeIndex:
         def search() -> list[Hit]:
             return self._open().candidates(self._encoder.of_query(text, hints), vector, limit, filters)
 
-        return await asyncio.to_thread(search)
+        return await asyncio.to_thread(self._tried, search)
 
     async def passages_of(self, url: str) -> list[Passage]:
-        return await asyncio.to_thread(lambda: self._open().passages_of(url))
+        return await asyncio.to_thread(self._tried, lambda: self._open().passages_of(url))
 
     async def pages(self) -> list[PageEntry]:
         return list((await asyncio.to_thread(self._open)).pages)
@@ -87,11 +102,24 @@ class EdgeIndex:
         self._opened = None
         self._pointer = None
 
+    def _tried(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except IndexDamagedError:
+            self._failed = work
+            raise
+
+    def _ping(self) -> None:
+        self._open().look()
+        failed = self._failed
+        if failed is not None:
+            failed()
+            self._failed = None
+
     def _open(self) -> OpenGeneration:
         """The current generation. Searches under way keep the one they began with."""
-        pointer = pointer_stamp(self._folder)
-        if self._opened is not None and pointer == self._pointer:
-            return self._opened
+        if opened := self._as_opened():
+            return opened
         with self._opening:
             pointer = pointer_stamp(self._folder)
             if self._opened is not None and pointer == self._pointer:
@@ -99,6 +127,9 @@ class EdgeIndex:
             self._opened = self._load_current()
             self._pointer = pointer
             return self._opened
+
+    def _as_opened(self) -> OpenGeneration | None:
+        return self._opened if pointer_stamp(self._folder) == self._pointer else None
 
     def _load_current(self) -> OpenGeneration:
         # Between reading the pointer and opening the folder, later runs may replace the one and remove the other.
@@ -206,8 +237,12 @@ class EdgeDraft:
     async def known_vectors(self, hashes: Sequence[str]) -> Mapping[str, Vector]:
         return await _in_thread(lambda: self._known_vectors(hashes))
 
+    async def has_old(self) -> bool:
+        await _in_thread(self._old_hashes)
+        return self._old is not None
+
     async def old_pages(self) -> list[PageEntry]:
-        return list(self._old.pages) if self._old else []
+        return list(self._old.pages) if await self.has_old() and self._old else []
 
     async def old_passages(self, url: str) -> list[tuple[Passage, Vector]]:
         return await _in_thread(lambda: self._old_passages(url))
@@ -232,15 +267,22 @@ class EdgeDraft:
         self._thread.shutdown(wait=False)
 
     def _known_vectors(self, hashes: Sequence[str]) -> dict[str, Vector]:
+        known = self._old_hashes()
         old = self._old
         if old is None or (old.generation.embedder, old.generation.dimensions) != (self._embedder, self._dimensions):
             return {}
-        if self._hashes is None:
-            self._hashes = {
-                str((record.payload or {}).get("content_hash", "")): UUID(str(record.id)) for record in old.scroll()
-            }
-        keys = {self._hashes[h]: h for h in hashes if h in self._hashes}
+        keys = {known[h]: h for h in hashes if h in known}
         return {keys[key]: vector for key, vector in old.vectors(list(keys)).items()}
+
+    def _old_hashes(self) -> dict[str, UUID]:
+        """Of every passage of the old generation. One that turns out to be damaged is as none."""
+        if self._hashes is None:
+            try:
+                records = self._old.scroll() if self._old else iter(())
+                self._hashes = {str((r.payload or {}).get("content_hash", "")): UUID(str(r.id)) for r in records}
+            except IndexDamagedError:
+                self._old, self._hashes = None, {}
+        return self._hashes
 
     def _old_passages(self, url: str) -> list[tuple[Passage, Vector]]:
         if self._old is None:
@@ -347,7 +389,7 @@ async def _in_thread(work: Callable[[], T], thread: ThreadPoolExecutor | None = 
 
 @contextmanager
 def _ingest_errors() -> Iterator[None]:
-    """Edge raises bare `Exception`. Whatever happens to a draft, what is published stays."""
+    """Edge raises bare `Exception`, or panics. Whatever happens to a draft, what is published stays."""
     try:
         yield
     except CitewellError:
@@ -355,5 +397,7 @@ def _ingest_errors() -> Iterator[None]:
     except OSError as error:
         reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
         raise IngestError(f"The index cannot be written: {reason}. The index in use is unchanged.") from error
-    except Exception as error:
-        raise IngestError(f"The index cannot be written: {str(error)[:200]}") from error
+    except BaseException as error:
+        if isinstance(error, Exception) or is_panic(error):
+            raise IngestError(f"The index cannot be written: {str(error)[:200]}") from error
+        raise

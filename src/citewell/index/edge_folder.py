@@ -18,6 +18,7 @@ from citewell.errors import (
     CollectionNotFoundError,
     IngestError,
     IngestRunningError,
+    RetrievalError,
     SchemaValidationError,
 )
 from citewell.index.payload import generation_of, manifest_of
@@ -29,6 +30,8 @@ def pointer_stamp(folder: Path) -> tuple[int, int]:
         stat = (folder / "current").stat()
     except FileNotFoundError:
         raise _nothing_published(folder) from None
+    except OSError as error:
+        raise _out_of_reach(folder, error) from error
     return stat.st_mtime_ns, stat.st_ino
 
 
@@ -38,10 +41,16 @@ def current_id(folder: Path) -> str:
         return (folder / "current").read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         raise _nothing_published(folder) from None
+    except OSError as error:
+        raise _out_of_reach(folder, error) from error
 
 
 def _nothing_published(folder: Path) -> CollectionNotFoundError:
     return CollectionNotFoundError(f"There is no index in {folder} yet. Run `citewell ingest` first.")
+
+
+def _out_of_reach(folder: Path, error: OSError) -> RetrievalError:
+    return RetrievalError(f"The index in {folder} cannot be read: {error.strerror}.")
 
 
 def read_manifest(folder: Path) -> tuple[Generation, tuple[PageEntry, ...]]:

@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as edge
 
-from citewell.errors import RetrievalError, SchemaValidationError
+from citewell.errors import IndexDamagedError, RetrievalError, SchemaValidationError
 from citewell.index import Hit
 from citewell.index.edge_folder import read_manifest
 from citewell.index.payload import BM25, DENSE, conditions, passage_of
@@ -22,13 +22,20 @@ _REMEMBERED = 20_000
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Edge raises bare `Exception`; ours and the system's pass."""
+    """Edge raises bare `Exception`, and what panics in Rust is not even that; ours and the system's pass."""
     try:
         yield
     except (RetrievalError, OSError):
         raise
-    except Exception as error:
-        raise RetrievalError(f"The index cannot be read: {str(error)[:200]}") from error
+    except BaseException as error:
+        if isinstance(error, Exception) or is_panic(error):
+            raise IndexDamagedError(str(error)) from error
+        raise
+
+
+def is_panic(error: BaseException) -> bool:
+    """A panic of Rust is a BaseException of a class that no module exports, so only its name tells it."""
+    return type(error).__module__ == "pyo3_runtime"
 
 
 @dataclass(slots=True)
@@ -86,6 +93,11 @@ class OpenGeneration:
             self._seen.update(fresh)
             passages |= fresh
         return passages
+
+    def look(self) -> None:
+        """Read a passage with its vectors from the files. Raises IndexDamagedError."""
+        with translated():
+            self.shard.scroll(edge.ScrollRequest(limit=1, with_payload=True, with_vector=True))
 
     def passages_of(self, url: str) -> list[Passage]:
         found = [passage_of(str(r.id), r.payload or {}) for r in self.scroll(_filter({"source_url": (url,)}))]

@@ -79,6 +79,9 @@ class ServerIndex:
     async def current(self) -> Generation:
         return (await self._look_up()).generation
 
+    async def ping(self) -> None:
+        await self._look_up()
+
     async def candidates(
         self, text: str, vector: Vector, *, limit: int, filters: Filters, hints: Sequence[Hint] = ()
     ) -> list[Hit]:
@@ -303,6 +306,9 @@ class ServerDraft:
                 async for record in records:
                     known[str((record.payload or {})["content_hash"])] = dense_of(record)
         return known
+
+    async def has_old(self) -> bool:
+        return self._old is not None
 
     async def old_pages(self) -> list[PageEntry]:
         if self._old is None:

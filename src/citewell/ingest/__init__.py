@@ -6,7 +6,7 @@ from citewell.errors import IngestError
 from citewell.ingest.folder import FolderSource
 from citewell.ingest.report import IngestOptions, IngestReport, Progress, Statistics
 from citewell.ingest.run import ingest
-from citewell.ingest.sources import BOOK_SUFFIXES, Failure, PageRead, PageUnchanged, Source
+from citewell.ingest.sources import BOOK_SUFFIXES, SUFFIXES, Failure, PageRead, PageUnchanged, Source
 from citewell.ingest.watch import changes
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def source_of(place: str, options: IngestOptions) -> Source:
-    """A folder, a book file or a site, by what `place` looks like. Raises IngestError when it is none of them."""
+    """A folder, a file or a site, by what `place` looks like. Raises IngestError when it is none of them."""
     if place.lower().startswith(("http://", "https://")):
         from citewell.ingest.site import SiteSource
 
@@ -33,8 +33,10 @@ def source_of(place: str, options: IngestOptions) -> Source:
     path = Path(place)
     if path.is_dir():
         return FolderSource(path, options.base_url)
+    if path.suffix.lower() in SUFFIXES and path.is_file():
+        return FolderSource(path.parent, options.base_url, only=path)
     if path.suffix.lower() in BOOK_SUFFIXES and path.is_file():
         from citewell.ingest.books import BookSource
 
         return BookSource(path, options.base_url)
-    raise IngestError(f"{place} is no folder, no PDF or EPUB file, and no http or https address.")
+    raise IngestError(f"{place} is no folder, no Markdown, HTML, PDF or EPUB file, and no http or https address.")

@@ -11,7 +11,7 @@ from citewell.errors import IngestError
 from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_text, walk
 from citewell.ingest.frontmatter import FrontMatter, category_label, split_front_matter
 from citewell.ingest.html import UnreadableHtml, read_html
-from citewell.ingest.layout import CONFIGURATION_FILES, Root, roots_of
+from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, roots_of
 from citewell.ingest.markdown import read_markdown
 from citewell.ingest.pagetext import plain
 from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, mkdocs_route
@@ -32,13 +32,17 @@ class _File:
 
 
 class FolderSource:
-    """Pages in the order of their files' names, the files of a folder before its subfolders."""
+    """Pages in the order of their files' names, the files of a folder before its subfolders.
 
-    def __init__(self, folder: Path, base_url: str) -> None:
-        self.folder: Path | None = folder
+    With `only`, the book is that one file of the folder.
+    """
+
+    def __init__(self, folder: Path, base_url: str, *, only: Path | None = None) -> None:
+        self.folder: Path | None = only or folder
         self.base_url = base_url
         self.discovered = 0
         self._folder = folder
+        self._only = only
         self._labels: dict[Path, str] = {}
 
     async def fingerprint(self) -> str:
@@ -46,7 +50,8 @@ class FolderSource:
 
     def _fingerprint(self) -> str:
         digest = hashlib.sha256(self.base_url.encode())
-        for path in walk(self._folder, (*SUFFIXES, *_CATEGORY_FILES, *CONFIGURATION_FILES)):
+        everything = walk(self._folder, (*SUFFIXES, *_CATEGORY_FILES, *CONFIGURATION_FILES))
+        for path in [self._only] if self._only else everything:
             digest.update(f"\n{path.relative_to(self._folder)}\n".encode("utf-8", "surrogateescape"))
             try:
                 digest.update(hashlib.sha256(read_bytes(path, self._folder, MAX_BYTES)).digest())
@@ -68,6 +73,8 @@ class FolderSource:
                 yield outcome
 
     def _files(self) -> list[_File]:
+        if self._only is not None:
+            return [_File(self._only, root_of_file(self._only))]
         found: list[_File] = []
         for root in roots_of(self._folder):
             found.extend(

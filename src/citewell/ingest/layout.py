@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from citewell.ingest.files import UnreadableFile, read_text
+from citewell.ingest.files import UnreadableFile, read_text, walk
 from citewell.ingest.frontmatter import load_yaml
 from citewell.ingest.markdown import Flavour
+from citewell.ingest.sources import SUFFIXES
 
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
 _INDENTED_BLOCK = re.compile(r"^(?:!!!|\?\?\?\+?)[ \t]+\w|^===[ \t]+\"", re.MULTILINE)
@@ -43,7 +44,18 @@ def roots_of(folder: Path) -> tuple[Root, ...]:
     for name in ("mkdocs.yml", "mkdocs.yaml"):
         if (folder / name).is_file():
             return (_mkdocs(folder, _text(folder / name, folder)),)
+    docs = folder / "docs"
+    if docs.is_dir() and all(path.is_relative_to(docs) for path in walk(folder, SUFFIXES)):
+        # Without its configuration a site has its defaults; a slug counts from the same address as the other pages.
+        flavour = _guessed(docs)
+        return (Root(docs, flavour, "" if flavour == "mkdocs" else "docs", aliases=(("@site/", folder),)),)
     return (Root(folder, _guessed(folder)),)
+
+
+def root_of_file(path: Path) -> Root:
+    """For a file that is a book by itself."""
+    is_mkdocs = path.suffix.lower() == ".md" and _INDENTED_BLOCK.search(_text(path, path.parent))
+    return Root(path.parent, "mkdocs" if is_mkdocs else "docusaurus")
 
 
 def _docusaurus(site: Path, config: str) -> Iterator[Root]:

@@ -49,6 +49,10 @@ class Statistics:
     """Vectors that were embedded in this run."""
     vectors_unchanged: int
     """Vectors that were taken over from the generation before."""
+    pages_before: int = 0
+    """Pages of the generation before."""
+    pages_gone: int = 0
+    """Those of them that this run did not find again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,11 @@ class IngestReport:
     failures: tuple[Failure, ...]
     """Lost pages, and pages that came in with a fault; `urls_failed` counts the lost ones."""
     configuration: Configuration
+
+    @property
+    def replaces_the_book(self) -> bool:
+        """Most of what was there is gone: perhaps another book was meant for another folder."""
+        return self.configuration.is_new and 2 * self.statistics.pages_gone > self.statistics.pages_before
 
     @property
     def duration_seconds(self) -> float:

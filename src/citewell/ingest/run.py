@@ -53,7 +53,8 @@ async def ingest(
         current = await writer.current_id()
         fingerprint = await source.fingerprint()
         state = await asyncio.to_thread(load_state, options.state_dir)
-        if state.generation != current or state.embedder != embedder.name:
+        is_same = state.generation == current and state.embedder == embedder.name
+        if not is_same or not await draft.has_old():
             state = State()
         run = _Run(source, draft, embedder, options, progress, state)
         run.can_carry_vectors = any(g.id == current and g.embedder == embedder.name for g in await writer.generations())
@@ -88,6 +89,8 @@ class _Run:
     ) -> None:
         self.can_carry_vectors = False
         self._old_state = old_state
+        self._old_urls: set[str] = set()
+        self._kept_urls: set[str] = set()
         self._validators: dict[str, Validators] = {}
         self._source = source
         self._draft = draft
@@ -116,8 +119,8 @@ class _Run:
             raise _first(errors) from errors
 
     async def _reading(self, pages: asyncio.Queue[list[_Entry] | None]) -> None:
-        in_old = {entry.url for entry in await self._draft.old_pages()}
-        known = {url: v for url, v in self._old_state.validators.items() if url in in_old}
+        self._old_urls = {entry.url for entry in await self._draft.old_pages()}
+        known = {url: v for url, v in self._old_state.validators.items() if url in self._old_urls}
         limit = Limit(self._embedder.count_tokens, self._embedder.max_tokens)
         outcomes = self._source.read(known)
         try:
@@ -204,6 +207,8 @@ class _Run:
             await self._draft.add(passages, vectors)
             self._written += len(passages)
             for passage in passages:
+                if passage.url in self._old_urls:
+                    self._kept_urls.add(passage.url)
                 self._digest.update(_trace(passage).encode("utf-8", "surrogatepass"))
             self.tell("reading")
 
@@ -268,6 +273,8 @@ class _Run:
                 chunks_created=self._written,
                 vectors_upserted=self._embedded,
                 vectors_unchanged=self._written - self._embedded,
+                pages_before=self._old_state.pages if self._is_same_source else len(self._old_urls),
+                pages_gone=len(self._old_urls - self._kept_urls),
             ),
             failures=tuple(self._failures),
             configuration=Configuration(

@@ -79,5 +79,11 @@ def _is_file(path: Path) -> bool:
 
 
 def _make_private_file(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600, exist_ok=True)
+    except OSError as error:
+        raise DatabaseError(
+            f"The database {path} cannot be made: {error.strerror}. Set CITEWELL_DATA_DIR to a folder that can be "
+            "written, or DATABASE_URL."
+        ) from error
