@@ -34,6 +34,7 @@ RUNS: dict[str, list[str]] = {
     "support": ["support", str(DATA / "support")],
     "conflicts": ["conflicts", str(DATA / "conflicts" / "wikicontradict.jsonl")],
     "calibration": ["calibration", str(BOOK / "golden.jsonl")],
+    "calibration-mtrag": ["calibration", str(DATA / "mtrag-cloud" / "questions.jsonl")],
     "calibration-squad": ["calibration", str(DATA / "squad2" / "questions.jsonl")],
 }
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
