@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.extractive import Numbered, compose, read, topic, unfinished
+from citewell.extractive.forms import breaks_off
 
 NODES = Numbered(
     1,
@@ -236,3 +237,39 @@ def test_code_that_a_sentence_points_to_comes_with_it() -> None:
     )
     said = compose(read("Which node publishes a counter?", [text, WEATHER]))
     assert "node.publish(count)" in said
+
+
+CODE_BEGINS = Numbered(
+    1,
+    "A node in Python is a class.\n\n```python\nclass Counter(Node):\n    pass\n\n\ndef main():\n```",
+    "Nodes",
+    ("A node in Python",),
+)
+CODE_GOES_ON = Numbered(2, "```python\n    rclpy.spin(Counter())\n```", "Nodes", ("A node in Python",))
+
+
+def test_code_that_breaks_off_goes_on_with_what_the_next_passage_begins_with() -> None:
+    said = compose(read("How do I create a node in Python?", [CODE_BEGINS, CODE_GOES_ON, WEATHER]))
+    assert said.index("def main():") < said.index("rclpy.spin(Counter())")
+
+
+def test_a_passage_whose_code_breaks_off_wants_its_neighbours() -> None:
+    question = "How do I create a node in Python?"
+    assert unfinished(read(question, [CODE_BEGINS, WEATHER])) == (1,)
+    assert unfinished(read(question, [CODE_BEGINS, CODE_GOES_ON, WEATHER])) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("def main():", True),
+        ("call(a,", True),
+        ("x = {\n  'a': 1", True),
+        ("if (a) { // then", True),
+        ("run()", False),
+        ("ros2 run a b", False),
+        ("", False),
+    ],
+)
+def test_code_breaks_off_where_something_is_left_open(body: str, expected: bool) -> None:
+    assert breaks_off(f"```python\n{body}\n```") is expected

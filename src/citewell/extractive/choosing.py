@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from citewell.extractive.forms import dangling, enumerates, points_below
+from citewell.extractive.forms import breaks_off, dangling, enumerates, points_below
 from citewell.extractive.pieces import Piece
 from citewell.extractive.reading import Reading
 from citewell.extractive.signals import leads, share_of
@@ -43,6 +43,14 @@ class Chooser:
 
     def choose(self) -> list[int]:
         """The chosen pieces in the order in which they are shown; empty when nothing scores."""
+        chosen = self._chosen()
+        whole: list[int] = []
+        for index in chosen:
+            if index not in whole:
+                whole += [index, *(i for i in self._rest_of_code(index) if i not in chosen)]
+        return whole
+
+    def _chosen(self) -> list[int]:
         if not self._ranked:
             return []
         inquiry = self._reading.inquiry
@@ -134,6 +142,20 @@ class Chooser:
     def _section(self, index: int) -> tuple[str, tuple[str, ...]]:
         passage = self._reading.passages[self._pieces[index].passage]
         return passage.title, passage.heading_path
+
+    def _rest_of_code(self, index: int) -> list[int]:
+        """Where a block of code is too long for one passage, the parts of it that the next passages begin with."""
+        rest: list[int] = []
+        at = index
+        while self._pieces[at].kind == "code" and breaks_off(self._pieces[at].text) and at + 1 < len(self._pieces):
+            after = self._pieces[at + 1]
+            if after.kind != "code" or after.passage == self._pieces[at].passage:
+                break
+            if self._section(at + 1) != self._section(at):
+                break
+            at += 1
+            rest.append(at)
+        return rest
 
     def _item(self, index: int) -> list[int]:
         """All sentences of a list item, and the short code block right after it."""
@@ -316,6 +338,13 @@ class Chooser:
         return [*([lead] if announced else []), *best]
 
     def unfinished(self) -> tuple[int, ...]:
+        """Numbers of the passages whose steps or code begin before them or go on after them."""
+        last = self.choose()[-1:]
+        cut = [i for i in last if self._pieces[i].kind == "code" and breaks_off(self._pieces[i].text)]
+        code = tuple(self._reading.passages[self._pieces[i].passage].number for i in cut)
+        return tuple(dict.fromkeys((*self._unfinished_steps(), *code)))
+
+    def _unfinished_steps(self) -> tuple[int, ...]:
         if self._reading.inquiry.kind != "procedure" or not self._ranked or not (steps := self._steps()):
             return ()
         first = next(i for i in steps if _number(self._pieces[i]))
@@ -425,6 +454,6 @@ def _number(piece: Piece) -> int:
 
 
 def unfinished(reading: Reading) -> tuple[int, ...]:
-    """Numbers of the passages whose steps begin before them or go on after them: with their neighbours, the answer to a
-    "how to" is whole."""
+    """Numbers of the passages whose steps or code begin before them or go on after them: with their neighbours, the
+    answer is whole."""
     return Chooser(reading, 4).unfinished()

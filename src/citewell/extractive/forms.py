@@ -113,6 +113,17 @@ def names(text: str, subject: Sequence[str]) -> float:
     return len(known.intersection(head)) / len(known) * sum(w in known for w in head) / len(head)
 
 
+_OPEN_END = re.compile(r"[:{(\[,\\]\s*(?:(?:#|//).*)?$")
+
+
+def breaks_off(code: str) -> bool:
+    """Whether a fenced block ends in the middle of something: a line that opens a body, or a bracket left open."""
+    body = code.split("\n")[1:-1]
+    last = next((line for line in reversed(body) if line.strip()), "")
+    text = "\n".join(body)
+    return bool(_OPEN_END.search(last)) or any(text.count(a) > text.count(b) for a, b in ("()", "[]", "{}"))
+
+
 _BELOW = re.compile(r"\b(?:below|following|as follows|like this|this way)\b")
 
 
