@@ -1,15 +1,13 @@
 """Which pieces make up the answer, for each kind of question. Works on indices into a reading, in reading order."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from citewell.extractive.forms import breaks_off, dangling, enumerates, points_below
-from citewell.extractive.pieces import Piece
 from citewell.extractive.reading import Reading
 from citewell.extractive.signals import leads, share_of
+from citewell.extractive.steps import Steps, step_number
 
 _LIST_LIMIT = 8
-_STEP_LIMIT = 12
 _FURTHER = 0.85
 """Share of the best score that a further sentence must reach, among several passages."""
 _SAME_WORD = 0.5
@@ -17,18 +15,6 @@ _NEAR = 0.65
 """The same within the passage of the best one."""
 _FURTHER_IN_ONE = 0.05
 """The same where one passage is all there is: a selection is short, and its second sentence seldom far off."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Numbered steps of one passage with the code between them."""
-
-    members: tuple[int, ...]
-    passage: int
-    first: int
-    last: int
-    to_end: bool
-    """Nothing but the run stands between its start and the end of its passage."""
 
 
 class Chooser:
@@ -324,10 +310,9 @@ class Chooser:
 
     def _steps(self) -> list[int]:
         """The numbered steps that meet the question best, with their code, also where they go on in another passage."""
-        runs = self._runs()
-        if not runs:
+        chains = Steps(self._pieces, self._section).chains()
+        if not chains:
             return []
-        chains = [self._chain(run, runs) for run in runs]
         best = max(chains, key=self._worth)
         rivals = [i for i in self._ranked[:5] if i not in best and self._score[i] >= 0.6 * self._score[self._ranked[0]]]
         rival = max((self._worth([i]) for i in rivals), default=0.0)
@@ -347,8 +332,8 @@ class Chooser:
     def _unfinished_steps(self) -> tuple[int, ...]:
         if self._reading.inquiry.kind != "procedure" or not self._ranked or not (steps := self._steps()):
             return ()
-        first = next(i for i in steps if _number(self._pieces[i]))
-        ends = [first] if _number(self._pieces[first]) > 1 else []
+        first = next(i for i in steps if step_number(self._pieces[i]))
+        ends = [first] if step_number(self._pieces[first]) > 1 else []
         if steps[-1] + 1 == len(self._pieces) or self._pieces[steps[-1] + 1].passage != self._pieces[steps[-1]].passage:
             ends.append(steps[-1])
         return tuple(dict.fromkeys(self._reading.passages[self._pieces[i].passage].number for i in ends))
@@ -365,68 +350,6 @@ class Chooser:
         cosine = self._reading.passages[passage].score - max(p.score for p in self._reading.passages)
         return 0.5 * share_of(together, weights) + 0.5 * single + 0.5 * headed + cosine
 
-    def _runs(self) -> list[_Run]:
-        runs: list[_Run] = []
-        index = 0
-        while index < len(self._pieces):
-            if not _number(self._pieces[index]):
-                index += 1
-                continue
-            members = [index]
-            at = index + 1
-            while at < len(self._pieces) and self._goes_on(members, at):
-                members.append(at)
-                at += 1
-            numbers = [n for i in members if (n := _number(self._pieces[i]))]
-            passage = self._pieces[index].passage
-            to_end = at >= len(self._pieces) or self._pieces[at].passage != passage
-            if len(numbers) > 1 or numbers[0] > 1 or to_end:
-                runs.append(_Run(tuple(members), passage, numbers[0], numbers[-1], to_end))
-            index = at
-        return runs
-
-    def _goes_on(self, members: Sequence[int], at: int) -> bool:
-        piece = self._pieces[at]
-        if piece.passage != self._pieces[members[0]].passage or piece.kind not in ("item", "code"):
-            return False
-        number = _number(piece)
-        return not number or number > max(_number(self._pieces[i]) for i in members)
-
-    def _chain(self, run: _Run, runs: Sequence[_Run]) -> list[int]:
-        """A run with those before and after it in the same section, joined by their numbers."""
-        section = self._section(run.members[0])
-        same = [r for r in runs if self._section(r.members[0]) == section and r.passage != run.passage]
-        chain = [run]
-        while before := next((r for r in same if _leads_to(r, chain[0])), None):
-            chain.insert(0, before)
-        while after := next((r for r in same if _leads_to(chain[-1], r)), None):
-            chain.append(after)
-        members: list[int] = []
-        for nth, part in enumerate(chain):
-            # Passages may overlap by a step: it is taken from the later one, which has its code too.
-            doubled = [i for i in members if _number(self._pieces[i]) == part.first]
-            if doubled:
-                members = members[: members.index(doubled[0])]
-            elif nth and chain[nth - 1].to_end:
-                members += self._opening_code(part)
-            members += part.members
-        return self._cut(members)
-
-    def _opening_code(self, run: _Run) -> list[int]:
-        """Code at the start of a passage that belongs to the last step of the passage before."""
-        start = run.members[0]
-        while start > 0 and self._pieces[start - 1].passage == run.passage and self._pieces[start - 1].kind == "code":
-            start -= 1
-        return list(range(start, run.members[0]))
-
-    def _cut(self, members: list[int]) -> list[int]:
-        steps = 0
-        for place, index in enumerate(members):
-            steps += bool(_number(self._pieces[index]))
-            if steps > _STEP_LIMIT:
-                return members[:place]
-        return members
-
     def _instructions(self) -> list[int]:
         """No numbered steps: the best sentences, with the code block that follows the best one."""
         best = max(self._ranked[:5], key=lambda i: self._worth([i]))
@@ -441,16 +364,6 @@ class Chooser:
             if at < len(self._pieces) and self._pieces[at].kind == "code" and self._leads[at] >= best:
                 chosen += [i for i in range(best + 1, at + 1) if i not in chosen]
         return self._ordered(chosen)
-
-
-def _leads_to(run: _Run, other: _Run) -> bool:
-    """Whether `other` goes on where `run` ends, perhaps with the last step said again."""
-    return run.first < other.first and run.last in (other.first - 1, other.first) and run.last < other.last
-
-
-def _number(piece: Piece) -> int:
-    """The number of a step; 0 for anything else."""
-    return int(piece.sign[:-1]) if piece.sign[:1].isdigit() else 0
 
 
 def unfinished(reading: Reading) -> tuple[int, ...]:
