@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from citewell.extractive.choosing import Chooser
+from citewell.extractive.forms import breaks_off
 from citewell.extractive.pieces import Piece
 from citewell.extractive.reading import Reading
 
@@ -59,6 +60,9 @@ def _render(reading: Reading, chosen: Sequence[int]) -> str:
                 _append(lines, f"{_sign(piece)}{piece.text} {marker}", glued=_glued(previous, piece))
             case "row":
                 lines += _row(previous, piece, marker)
+            case "code" if previous is not None and _continues(previous, piece, lines):
+                del lines[-2:]  # the fence that ended the part before, and the blank line
+                lines += _code(previous, piece)[1:]
             case "code":
                 lines += _code(previous, piece)
             case "formula":
@@ -108,6 +112,13 @@ def _row(previous: Piece | None, piece: Piece, marker: str) -> list[str]:
     columns = max(1, len(re.findall(r"(?<!\\)\|", piece.header or piece.text)) - 1)
     header = piece.header or "|" + "   |" * columns
     return [header, "|" + " --- |" * columns, body]
+
+
+def _continues(previous: Piece, piece: Piece, lines: Sequence[str]) -> bool:
+    """Whether code goes on that was too long for the passage before. Code of a step is indented, and left as it is."""
+    if previous.kind != "code" or previous.passage == piece.passage or not breaks_off(previous.text):
+        return False
+    return lines[-2:] == [piece.text.split("\n", 1)[0].strip()[:3], ""]
 
 
 def _code(previous: Piece | None, piece: Piece) -> list[str]:
