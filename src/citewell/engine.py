@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from citewell import __version__
 from citewell.agent import NOT_FOUND, PROMPT_HASH, BookAgent, Task
-from citewell.confidence import Confidence, level_of
+from citewell.confidence import ANSWER_FROM, Confidence, level_of
 from citewell.contracts import DeterminismRecord, RetrievedContent, retrieved_content
 from citewell.conversations import HISTORY_TOKENS, last_turns
 from citewell.errors import CitewellError, DeadlineError, ModelError
@@ -45,7 +45,6 @@ NOTHING_FOUND = "I couldn't find relevant information in the documentation for y
 NOT_IN_SELECTION = (
     "The provided selection does not contain information about {}. Would you like me to search the full documentation?"
 )
-REFUSAL_LINE = 0.4
 LOW_SIMILARITY = 0.5
 _ITSELF = 0.9
 """For "explain this": the text itself is the answer, and no question of the fit is like it."""
@@ -227,7 +226,7 @@ class Engine:
     async def _answer(self, run: _Run) -> AsyncGenerator[AnswerEvent, None]:
         """An answer from the evidence, or a refusal."""
         reading = run.reading if run.confined else await self._read_found(run)
-        if reading is None or run.probability < REFUSAL_LINE:
+        if reading is None or run.probability < ANSWER_FROM:
             yield Completed(self._refused(run))
             return
         try:
@@ -268,7 +267,7 @@ class Engine:
             run.probability = _ITSELF
         else:
             run.probability = self._confidence.probability(reading.features, confined=True)
-        run.confined = run.confined or run.probability >= REFUSAL_LINE
+        run.confined = run.confined or run.probability >= ANSWER_FROM
         return reading
 
     async def _search(self, run: _Run, query: str, top_k: int, filters: Filters) -> Found:
@@ -292,7 +291,7 @@ class Engine:
         for _ in range(2):
             cut = [run.evidence.shown[number - 1] for number in unfinished(reading)]
             known = len(run.evidence.shown)
-            if cut and run.probability >= REFUSAL_LINE:
+            if cut and run.probability >= ANSWER_FROM:
                 run.evidence.add(await self._retriever.neighbours(cut))
             if len(run.evidence.shown) == known:
                 break
@@ -360,7 +359,7 @@ class Engine:
     def _finished(self, run: _Run, text: str) -> Answer:
         kept = len(run.gate.supports)
         share = kept / (kept + run.gate.dropped) if kept else 0.0
-        confidence = round(max(REFUSAL_LINE, run.probability * (0.5 + 0.5 * share)), 4)
+        confidence = round(max(ANSWER_FROM, run.probability * (0.5 + 0.5 * share)), 4)
         return Answer(
             id=str(uuid.uuid4()),
             session_id=run.question.session_id,
@@ -388,7 +387,7 @@ class Engine:
             text, reason = NOTHING_FOUND, "No relevant content found"
         else:
             text, reason = NOT_IN_BOOK, "No relevant content found with sufficient confidence"
-        confidence = round(min(run.probability, REFUSAL_LINE - 0.01), 4)
+        confidence = round(min(run.probability, ANSWER_FROM - 0.01), 4)
         return replace(
             self._finished(run, text),
             status="refused",

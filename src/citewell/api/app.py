@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from citewell.api.book import BookPages, PageFiles
+from citewell.api.described import DESCRIPTION, components
 from citewell.api.dialect import Dialect
-from citewell.api.documents import DESCRIPTION, components
 from citewell.api.exchange import Edge, exchange_of, failure_response
 from citewell.api.headers import Keys, Origins
 from citewell.api.health import Health
