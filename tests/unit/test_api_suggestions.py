@@ -1,5 +1,6 @@
 """The questions that a reader is offered: the book's own, phrased as questions, and found by its search."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +32,7 @@ class Shelf:
     async def search(self, query: str, *, top_k: int = 5, filters: Filters = NO_FILTERS) -> Found:
         del filters
         self.searched.append(query)
+        await asyncio.sleep(0)  # others get their turn, as in a real search
         words = set(query.lower().rstrip("?").split())
         headings = [
             (url, line[3:]) for url, text in self.texts.items() for line in text.split("\n") if line[:3] == "## "
@@ -124,6 +126,14 @@ async def test_a_few_questions_are_offered_and_sought_once() -> None:
     assert len(shelf.searched) == searches
     shelf.texts = a_shelf(["wheel"]).texts
     assert await kept.of(await shelf.pages()) == ["What is a wheel?"]
+
+
+async def test_readers_who_come_at_once_share_one_seeking() -> None:
+    shelf = a_shelf(["node", "topic"])
+    kept, pages = Suggestions(shelf), await shelf.pages()
+    one, other = await asyncio.gather(kept.of(pages), kept.of(pages))
+    assert one == other == ["What is a node?", "What is a topic?"]
+    assert len(shelf.searched) == len(set(shelf.searched))
 
 
 async def test_what_the_search_does_not_find_there_is_not_offered() -> None:

@@ -1,5 +1,6 @@
 """Questions to begin with, from the book's own headings. Only what the book's search finds is offered."""
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -50,13 +51,15 @@ class Suggestions:
         self._book = book
         self._contents: list[PageEntry] | None = None
         self._questions: list[str] = []
+        self._seeking = asyncio.Lock()
 
     async def of(self, contents: list[PageEntry]) -> list[str]:
         """Raises what a search raises."""
-        if self._contents != contents:
-            self._questions = [question async for question in self._found(contents)]
-            self._contents = contents
-        return self._questions
+        async with self._seeking:  # who comes meanwhile waits for what is found, instead of seeking it too
+            if self._contents != contents:
+                self._questions = [question async for question in self._found(contents)]
+                self._contents = contents
+            return self._questions
 
     async def _found(self, contents: Sequence[PageEntry]) -> AsyncIterator[str]:
         offered = searches = 0
