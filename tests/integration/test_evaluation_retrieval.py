@@ -94,4 +94,5 @@ async def test_a_second_run_embeds_nothing_anew_and_gives_the_same_figures(folde
         for _ in range(2)
     ]
     assert embedder.passages == len(DOCUMENTS)
+    assert len(await EdgeWriter(place).generations()) == 1
     assert repr(runs[0].tables) == repr(runs[1].tables)  # a share of no distance is NaN, which equals nothing

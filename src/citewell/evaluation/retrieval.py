@@ -15,7 +15,7 @@ from citewell.embedding import Embedder
 from citewell.evaluation import Evaluation, Figure, Item, Progress, Row, ShownPassage, Table, quiet
 from citewell.evaluation.datasets import Document, RetrievalQuery, RetrievalSet, fingerprint, read_retrieval
 from citewell.evaluation.statistics import bootstrap, bootstrap_mean, ndcg, recall, reciprocal_rank
-from citewell.index import IndexWriter, PassageIndex
+from citewell.index import Draft, IndexWriter, PassageIndex
 from citewell.index.payload import content_hash
 from citewell.models import Passage, ScoredPassage
 from citewell.retrieval import Retriever
@@ -54,8 +54,12 @@ async def evaluate_retrieval(
 async def ingest(
     documents: Sequence[Document], *, writer: IndexWriter, embedder: Embedder, progress: Progress = quiet
 ) -> None:
+    """An index that holds just these documents is left as it is: vectors written again differ in their last digit."""
     draft = await writer.begin(embedder=embedder.name, dimensions=embedder.dimensions)
     try:
+        if await _holds(draft, documents):
+            await draft.discard()
+            return
         for first in range(0, len(documents), _BATCH):
             passages = [_passage(document) for document in documents[first : first + _BATCH]]
             known = dict(await draft.known_vectors([p.content_hash for p in passages]))
@@ -68,6 +72,16 @@ async def ingest(
     except BaseException:
         await draft.discard()
         raise
+
+
+async def _holds(draft: Draft, documents: Sequence[Document]) -> bool:
+    if {page.url for page in await draft.old_pages()} != {document.id for document in documents}:
+        return False
+    for first in range(0, len(documents), _BATCH):
+        hashes = {_passage(document).content_hash for document in documents[first : first + _BATCH]}
+        if hashes != (await draft.known_vectors(list(hashes))).keys():
+            return False
+    return True
 
 
 def _passage(document: Document) -> Passage:
