@@ -1,6 +1,5 @@
 """Crawling a site on a loopback socket: discovery, manners, bounds, and what is refused before connecting."""
 
-import asyncio
 import gzip
 import zlib
 from collections.abc import AsyncIterator, Mapping
@@ -147,21 +146,66 @@ async def test_a_passing_fault_is_tried_again(site: LoopbackSite) -> None:
 
 
 async def test_a_page_that_does_not_come_is_given_up(site: LoopbackSite) -> None:
-    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-        hung_up.set()
-
-    hung_up = asyncio.Event()
-
-    site.pages = {"/sitemap.xml": sitemap("/a")}
-    server = await asyncio.start_server(silent, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    site.pages["/a"] = Reply("", 302, {"Location": f"http://127.0.0.1:{port}/"})
+    site.pages = {"/sitemap.xml": sitemap("/a"), "/a": Reply(silent=True)}
     _, failures = await crawl(f"{site.url}/sitemap.xml", replace(FAST, page_seconds=0.3))
     assert failures == {"a": "timeout"}
-    await hung_up.wait()
-    server.close()
+    await site.left.wait()
+
+
+async def test_a_redirect_is_judged_before_it_is_followed(site: LoopbackSite) -> None:
+    """Another port, a path outside the book, and what robots.txt keeps away: none of them is asked for."""
+    async with LoopbackSite().running() as other:
+        site.pages = {
+            "/robots.txt": Reply("User-agent: *\nDisallow: /book/private/"),
+            "/book/sitemap.xml": sitemap("/book/port", "/book/path", "/book/rule", "/book/words", "/book/moved"),
+            "/book/port": Reply("", 302, {"Location": f"{other.url}/book/page"}),
+            "/book/path": Reply("", 302, {"Location": "/admin/delete"}),
+            "/book/rule": Reply("", 302, {"Location": "/book/private/page"}),
+            "/book/words": Reply("", 302, {"Location": "http://[not an address/"}),
+            "/book/moved": Reply("", 302, {"Location": "/book/here"}),
+            "/book/here": article("Here"),
+        }
+        titles, failures = await crawl(f"{site.url}/book/")
+    assert titles == {"book/here": "Here"}
+    assert failures == {"book/port": "left_site", "book/path": "left_site", "book/words": "refused_address"}
+    assert other.requests == []
+    assert not {"/admin/delete", "/book/private/page"} & set(site.paths)
+
+
+async def test_a_sitemap_is_not_fetched_from_where_robots_txt_forbids(site: LoopbackSite) -> None:
+    site.pages = {
+        "/robots.txt": Reply("User-agent: *\nDisallow: /private/"),
+        "/sitemap.xml": Reply("", 302, {"Location": "/private/map.xml"}),
+    }
+    with pytest.raises(IngestError, match=r"robots\.txt allows no reading"):
+        await crawl(f"{site.url}/sitemap.xml")
+    assert "/private/map.xml" not in site.paths
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoded"),
+    [
+        ("; charset=UTF-16", "utf-16"),
+        ("; charset=utf-16le", "utf-16le"),
+        ("", "utf-16"),
+        ("; charset=iso-8859-1", "latin-1"),
+    ],
+)
+async def test_a_page_is_read_in_the_character_set_that_it_says(site: LoopbackSite, charset: str, encoded: str) -> None:
+    page = article("Grüße").body
+    assert isinstance(page, str)
+    reply = Reply(page.encode(encoded), headers={"Content-Type": f"text/html{charset}"})
+    site.pages = {"/sitemap.xml": sitemap("/a"), "/a": reply}
+    assert await crawl(f"{site.url}/sitemap.xml") == ({"a": "Grüße"}, {})
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "punycode", "nonsense", "a b"])
+async def test_a_page_that_is_not_in_the_character_set_that_it_says_is_refused(
+    site: LoopbackSite, charset: str
+) -> None:
+    reply = Reply(b"<p>\xe4</p>.", headers={"Content-Type": f"text/html; charset={charset}"})
+    site.pages = {"/sitemap.xml": sitemap("/a"), "/a": reply}
+    assert await crawl(f"{site.url}/sitemap.xml") == ({}, {"a": "invalid_text"})
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])

@@ -54,6 +54,8 @@ class Reply:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     """`Content-Type` is text/html when it is not given."""
+    silent: bool = False
+    """Nothing is sent until the reader hangs up."""
 
 
 class LoopbackSite:
@@ -65,6 +67,8 @@ class LoopbackSite:
         self.url = ""
         self.at_once = 0
         self.most_at_once = 0
+        self.left = asyncio.Event()
+        """A reader hung up on a silent reply."""
 
     @property
     def paths(self) -> list[str]:
@@ -89,6 +93,10 @@ class LoopbackSite:
             self.requests.append((path, headers))
             page = self.pages.get(path, Reply("<p>Not here.</p>", 404))
             reply = page if isinstance(page, Reply) else page(headers)
+            if reply.silent:
+                await reader.read()
+                self.left.set()
+                return
             body = reply.body.encode() if isinstance(reply.body, str) else reply.body
             fields = {"Content-Type": "text/html; charset=utf-8", **reply.headers, "Content-Length": str(len(body))}
             answer = f"HTTP/1.1 {reply.status} X\r\n" + "".join(f"{k}: {v}\r\n" for k, v in fields.items())

@@ -142,3 +142,16 @@ def test_category_labels_come_from_json_and_yaml() -> None:
     assert category_label("_category_.yml", "label: Arm\nposition: 2") == "Arm"
     assert category_label("_category_.json", "{broken") == ""
     assert category_label("_category_.json", '["label"]') == ""
+
+
+def test_equal_headings_are_numbered_without_asking_at_every_number() -> None:
+    anchors = Anchors("toc")
+    made = [anchors.of(text) for text in ["Use"] * 30_000 + ["Use_3", "Use", "=", "="]]
+    assert made[-5:] == ["use_29999", "use_30000", "use_30001", "_1", "_2"]
+
+
+@pytest.mark.parametrize("deep", ["[", "{", "- ", "? "])
+def test_front_matter_nested_without_end_is_a_problem_not_a_crash(deep: str) -> None:
+    front, body = split_front_matter(f"---\n{deep * 30_000}\n---\nBody")
+    assert "nested deeper" in front.problem
+    assert body == "Body"

@@ -45,9 +45,16 @@ class Anchors:
 
     def _toc(self, text: str) -> str:
         slug = toc_slug(text)
-        while slug in self._taken or not slug:
+        if slug in self._taken or not slug:
             match = _COUNTED.match(slug)
-            slug = f"{match[1]}_{int(match[2]) + 1}" if match else f"{slug}_1"
+            base, number = (match[1], int(match[2])) if match else (slug, 0)
+            passed = [slug]
+            number = self._seen.get(slug, number + 1)
+            while (slug := f"{base}_{number}") in self._taken:
+                passed.append(slug)
+                number = self._seen.get(slug, number + 1)
+            # Who comes this way again need not ask at each number: a page of equal headings stays linear.
+            self._seen.update(dict.fromkeys(passed, number))
         self._taken.add(slug)
         return slug
 

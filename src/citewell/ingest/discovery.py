@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit, urlunsplit
 from urllib.robotparser import RobotFileParser
 
 from citewell.errors import IngestError
-from citewell.ingest.fetch import Fetcher, FetchError, gunzipped
+from citewell.ingest.fetch import Admits, Fetcher, FetchError, gunzipped
 from citewell.ingest.plainxml import UnreadableXml, elements
 
 MAX_SITEMAP_BYTES = 50_000_000
@@ -66,7 +66,7 @@ async def robots_of(fetcher: Fetcher, origin: str) -> RobotFileParser:
     return rules
 
 
-async def sitemap_pages(fetcher: Fetcher, site: Site, url: str, max_pages: int) -> list[str]:
+async def sitemap_pages(fetcher: Fetcher, site: Site, url: str, max_pages: int, admits: Admits) -> list[str]:
     """The pages of a sitemap and those it nests, in their order. Raises FetchError for the first one only."""
     found: dict[str, None] = {}
     waiting = deque([(url, 0)])
@@ -74,7 +74,7 @@ async def sitemap_pages(fetcher: Fetcher, site: Site, url: str, max_pages: int) 
     while waiting and len(found) < max_pages:
         address, deep = waiting.popleft()
         try:
-            locations = await _locations(fetcher, address)
+            locations = await _locations(fetcher, address, admits)
         except FetchError:
             if deep == 0:
                 raise
@@ -90,8 +90,8 @@ async def sitemap_pages(fetcher: Fetcher, site: Site, url: str, max_pages: int) 
     return list(found)
 
 
-async def _locations(fetcher: Fetcher, url: str) -> list[tuple[str, str]]:
-    fetched = await fetcher.get(url, limit=MAX_SITEMAP_BYTES)
+async def _locations(fetcher: Fetcher, url: str, admits: Admits) -> list[tuple[str, str]]:
+    fetched = await fetcher.get(url, limit=MAX_SITEMAP_BYTES, admits=admits)
     body = gunzipped(fetched.body, MAX_SITEMAP_BYTES) if fetched.body[:2] == b"\x1f\x8b" else fetched.body
     try:
         return [(e.parent, e.text) for e in elements(body) if e.name == "loc" and e.parent in ("url", "sitemap")]
@@ -99,9 +99,9 @@ async def _locations(fetcher: Fetcher, url: str) -> list[tuple[str, str]]:
         raise FetchError("unreadable_xml", str(error)) from error
 
 
-async def llms_pages(fetcher: Fetcher, site: Site, url: str, max_pages: int) -> list[str]:
+async def llms_pages(fetcher: Fetcher, site: Site, url: str, max_pages: int, admits: Admits) -> list[str]:
     """The pages that an llms.txt links to. Raises FetchError."""
-    fetched = await fetcher.get(url)
+    fetched = await fetcher.get(url, admits=admits)
     if fetched.content_type == "text/html":
         raise FetchError("not_text", "The site answers a web page for llms.txt.")
     links = _LINK.findall(fetched.body.decode("utf-8", "replace"))

@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -21,6 +21,10 @@ MAX_PAGE_BYTES = 10_000_000
 MAX_REDIRECTS = 5
 _TRIES = 3
 _PASSING = (429, 502, 503, 504)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+Admits = Callable[[str], None]
+"""Raises FetchError for an address that a redirect may not lead to."""
 
 
 class FetchError(Exception):
@@ -67,12 +71,14 @@ class Fetcher:
     async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         await self._client.aclose()
 
-    async def get(self, url: str, *, known: Validators | None = None, limit: int = MAX_PAGE_BYTES) -> Fetched:
-        """Raises FetchError."""
+    async def get(
+        self, url: str, *, known: Validators | None = None, limit: int = MAX_PAGE_BYTES, admits: Admits | None = None
+    ) -> Fetched:
+        """Each redirect stays on the site and is put to `admits` before it is followed. Raises FetchError."""
         for attempt in range(1, _TRIES + 1):
             try:
                 async with asyncio.timeout(self._options.page_seconds):
-                    return await self._followed(url, known, limit)
+                    return await self._followed(url, known, limit, admits)
             except FetchError as error:
                 if attempt == _TRIES or (error.status not in _PASSING and error.code != "unreachable"):
                     raise
@@ -81,17 +87,21 @@ class Fetcher:
             await asyncio.sleep(self._options.retry_seconds * attempt)
         raise AssertionError
 
-    async def _followed(self, url: str, known: Validators | None, limit: int) -> Fetched:
+    async def _followed(self, url: str, known: Validators | None, limit: int, admits: Admits | None) -> Fetched:
         site = _site(url)
         for _ in range(MAX_REDIRECTS + 1):
-            if urlsplit(url).scheme not in ("http", "https"):
-                raise FetchError("refused_address", "Only http and https addresses are read.")
             answer = await self._once(url, known, limit)
             if isinstance(answer, Fetched):
                 return answer
-            url = urljoin(url, answer)
-            if _site(url) != site:
-                raise FetchError("left_site", f"Redirected to another site: {urlsplit(url).hostname}.")
+            try:
+                url = urljoin(url, answer)
+                landed = _site(url)
+            except ValueError as error:
+                raise FetchError("refused_address", "Redirected to what is no address.") from error
+            if landed != site:
+                raise FetchError("left_site", f"Redirected to another site: {landed[0]}:{landed[1]}.")
+            if admits is not None:
+                admits(url)
         raise FetchError("too_many_redirects", f"More than {MAX_REDIRECTS} redirects.")
 
     async def _once(self, url: str, known: Validators | None, limit: int) -> Fetched | str:
@@ -120,7 +130,7 @@ class Fetcher:
             raise FetchError(f"http_{status}", f"The site answered {status}.", status)
         body = await _bounded(response, limit)
         content_type, _, parameters = response.headers.get("Content-Type", "").partition(";")
-        charset = parameters.partition("charset=")[2].split(";")[0].strip(" \"'")
+        charset = parameters.lower().partition("charset=")[2].split(";")[0].strip(" \"'")
         validators = Validators(response.headers.get("ETag", ""), response.headers.get("Last-Modified", ""))
         return Fetched(url, content_type.strip().lower(), charset, body, validators)
 
@@ -134,8 +144,14 @@ class Fetcher:
         await asyncio.sleep(at - now)
 
 
-def _site(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.")
+def _site(url: str) -> tuple[str, int]:
+    """Host and port: `www.` and the change from http to https at their own ports make no other site."""
+    parts = urlsplit(url)
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise FetchError("refused_address", "Only http and https addresses are read.")
+    port = parts.port or _DEFAULT_PORTS[parts.scheme]
+    is_default = port == _DEFAULT_PORTS[parts.scheme]
+    return (parts.hostname or "").removeprefix("www."), 443 if is_default else port
 
 
 async def _bounded(response: httpx.Response, limit: int) -> bytes:

@@ -9,6 +9,7 @@ import yaml
 
 _BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 MAX_CHARACTERS = 100_000
+MAX_DEPTH = 100
 
 Data = Mapping[str, "str | list[Data | str] | Data"]
 
@@ -53,6 +54,7 @@ def load_yaml(source: str) -> Data:
     if len(source) > MAX_CHARACTERS:
         raise ValueError("The YAML is larger than 100,000 characters.")
     try:
+        _check_depth(source)
         # Every scalar stays a string: `slug: 2024-01-01` is no date. BaseLoader builds no objects, whatever the tag.
         data = yaml.load(source, Loader=yaml.CBaseLoader)  # noqa: S506 - see above
     except (yaml.YAMLError, RecursionError) as error:
@@ -60,6 +62,18 @@ def load_yaml(source: str) -> Data:
         where = f" at line {mark.line + 1}" if mark else ""
         raise ValueError(f"The YAML cannot be read{where}.") from error
     return data if isinstance(data, dict) else {}
+
+
+def _check_depth(source: str) -> None:
+    """libyaml builds by recursion: a few thousand brackets would end the process. Reading events does not recurse."""
+    depth = 0
+    for event in yaml.parse(source, Loader=yaml.CBaseLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise ValueError(f"The YAML is nested deeper than {MAX_DEPTH} levels.")
 
 
 def category_label(name: str, source: str) -> str:

@@ -1,6 +1,7 @@
 """A site as a source of pages: found by sitemap, llms.txt or links, fetched politely, each page's article read."""
 
 import asyncio
+import codecs
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping
@@ -21,7 +22,11 @@ from citewell.ingest.routes import label_of
 from citewell.ingest.sources import Failure, Outcome, PageRead, PageUnchanged, Validators
 from citewell.models import Page
 
+_DISALLOWED = "disallowed"
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_CHARSET = re.compile(r"[\w.:-]{1,40}", re.ASCII)
+_PYTHON_ONLY = frozenset("idna punycode unicode_escape raw_unicode_escape undefined mbcs oem utf-7 utf7".split())
+"""Codecs that are no character sets of the web; some take quadratic time."""
 _HTML = ("text/html", "application/xhtml+xml", "")
 _TEXT = ("text/markdown", "text/x-markdown", "text/plain")
 
@@ -75,22 +80,22 @@ class _Crawl:
         limit = self._options.max_pages
         try:
             if _is_sitemap(url):
-                return self._add(await sitemap_pages(self._fetcher, self._site, url, limit))
+                return self._add(await sitemap_pages(self._fetcher, self._site, url, limit, self._admit))
             if url.endswith("llms.txt"):
-                return self._add(await llms_pages(self._fetcher, self._site, url, limit))
+                return self._add(await llms_pages(self._fetcher, self._site, url, limit, self._admit))
         except FetchError as error:
             raise IngestError(f"{url} cannot be read: {error}") from error
         base = self._site.origin + self._site.prefix
         sitemaps = [self._site.here(s) for s in self._robots.site_maps() or ()]
         for candidate in dict.fromkeys([*sitemaps, f"{base}sitemap.xml", f"{self._site.origin}/sitemap.xml"]):
             try:
-                self._add(await sitemap_pages(self._fetcher, self._site, candidate, limit))
+                self._add(await sitemap_pages(self._fetcher, self._site, candidate, limit, self._admit))
             except FetchError:
                 continue
             if self._waiting:
                 return None
         with suppress(FetchError):  # a site need not have one
-            self._add(await llms_pages(self._fetcher, self._site, f"{base}llms.txt", limit))
+            self._add(await llms_pages(self._fetcher, self._site, f"{base}llms.txt", limit, self._admit))
         if not self._waiting:
             self._follow = True
             self._add([url])
@@ -105,6 +110,15 @@ class _Crawl:
             if self._robots.can_fetch(ROBOTS_NAME, url):
                 self._waiting.append(url)
                 self.discovered += 1
+
+    def _admit(self, url: str) -> None:
+        if not self._robots.can_fetch(ROBOTS_NAME, url):
+            raise FetchError(_DISALLOWED, "Redirected to where robots.txt allows no reading.")
+
+    def _admit_page(self, url: str) -> None:
+        if self._site.page(url, url) is None:
+            raise FetchError("left_site", "Redirected out of the part of the site that is read.")
+        self._admit(url)
 
     async def outcomes(self) -> AsyncGenerator[Outcome, None]:
         """In order, with several pages on their way at a time."""
@@ -130,18 +144,18 @@ class _Crawl:
         # A page that is not sent again shows no links, so a crawl by links asks for all of it.
         known = None if self._follow else self._known.get(url)
         try:
-            fetched = await self._fetcher.get(url, known=known)
+            fetched = await self._fetcher.get(url, known=known, admits=self._admit_page)
             if fetched.is_unchanged:
                 return PageUnchanged(url, fetched.validators), []
-            if fetched.url.rstrip("/") != url.rstrip("/"):
-                landed = self._site.page(fetched.url, fetched.url)
-                if landed is None:
-                    raise FetchError("left_site", "Redirected out of the part of the site that is read.")
-                if landed.rstrip("/") in self._seen or not self._robots.can_fetch(ROBOTS_NAME, landed):
+            landed = fetched.url.rstrip("/")
+            if landed != url.rstrip("/"):
+                if landed in self._seen:
                     return None, []
-                self._seen.add(landed.rstrip("/"))
+                self._seen.add(landed)
             return await asyncio.to_thread(self._parsed, fetched)
         except FetchError as error:
+            if error.code == _DISALLOWED:
+                return None, []
             return Failure(url, error.code, str(error), is_gone=error.status in (404, 410)), []
         except UnreadableHtml as error:
             return Failure(url, "unreadable_html", str(error)), []
@@ -194,12 +208,23 @@ def _is_sitemap(url: str) -> bool:
 
 def _decoded(fetched: Fetched) -> str:
     """Raises FetchError when the bytes are not what they say."""
-    named = _META_CHARSET.search(fetched.body, 0, 4096)
-    charset = fetched.charset or (named[1].decode("ascii", "replace") if named else "utf-8")
+    charset = fetched.charset or _named_in_page(fetched.body)
+    if charset in _PYTHON_ONLY or not _CHARSET.fullmatch(charset):
+        raise FetchError("invalid_text", f"Unknown character set {charset!r:.40}.")
     try:
-        return fetched.body.decode(charset)
+        return fetched.body.decode(charset).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        code = "invalid_utf8" if charset.lower().replace("-", "") == "utf8" else "invalid_text"
+        code = "invalid_utf8" if charset.replace("-", "") == "utf8" else "invalid_text"
         raise FetchError(code, f"Byte {error.start:,} is not {charset}.") from error
     except LookupError as error:
         raise FetchError("invalid_text", f"Unknown character set {charset!r:.40}.") from error
+
+
+def _named_in_page(body: bytes) -> str:
+    """The character set of a page whose reply names none. A mark at the beginning is surer than what the page says."""
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    named = _META_CHARSET.search(body, 0, 4096)
+    charset = named[1].decode("ascii", "replace").lower() if named else "utf-8"
+    # Who could read this name in plain letters is not reading UTF-16.
+    return "utf-8" if charset.startswith(("utf-16", "utf-32")) else charset
