@@ -28,17 +28,16 @@ from measuring import (
     spread,
 )
 
+import citewell
 from citewell.config import Settings
-from citewell.conversations import new_session_id
 from citewell.embedding import BuiltinEmbedder
 from citewell.grounding import BuiltinJudge, CitationGate
 from citewell.index.edge import EdgeWriter
 from citewell.ingest.folder import FolderSource
 from citewell.ingest.sources import PageRead
 from citewell.ingest.splitting import Limit, split
-from citewell.models import Answer, Completed, Failed, Passage, Question, TextReleased
+from citewell.models import Answer, Completed, Failed, Passage, TextReleased
 from citewell.text import sentences
-from citewell.wiring import migrate_conversations, open_parts
 
 PASSAGES = 10_000
 DELTA = 12
@@ -83,14 +82,13 @@ async def build(data: Path) -> dict[str, float]:
 
 async def ask(data: Path) -> dict[str, float]:
     settings = Settings(citewell_data_dir=data)
-    await migrate_conversations(settings)
     first, whole, answers = [], [], []
-    async with open_parts(settings) as parts:
-        await parts.engine.answer(Question("What is a warm-up?", new_session_id(), history=()))
+    async with citewell.open(settings=settings) as book:
+        await book.ask("What is a warm-up?")
         for text in questions():
             start = time.perf_counter()
             shown = None
-            async with contextlib.aclosing(parts.engine.stream(Question(text, new_session_id(), history=()))) as events:
+            async with contextlib.aclosing(book.stream(text)) as events:
                 async for event in events:
                     match event:
                         case TextReleased() if shown is None:

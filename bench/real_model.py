@@ -22,7 +22,7 @@ from citewell.errors import CitewellError
 from citewell.grounding import BuiltinJudge
 from citewell.models import Question
 from citewell.text import sentences
-from citewell.wiring import open_retriever
+from citewell.wiring import open_searching
 
 GOLDEN = Path(__file__).parent.parent / "examples" / "book" / "golden.jsonl"
 
@@ -38,9 +38,9 @@ async def main(url: str, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         address = address_of(None, Path(folder))
         await migrate(address)
-        async with open_retriever(Settings.from_environment()) as retriever, ConversationStore.open(address) as store:
+        async with open_searching(Settings.from_environment()) as parts, ConversationStore.open(address) as store:
             engine = Engine(
-                retriever=retriever,
+                retriever=parts.retriever,
                 agent=agent,
                 judge=BuiltinJudge(),
                 confidence=Confidence.load(),

@@ -1,3 +1,62 @@
-"""Citewell: questions answered from your book, every sentence checked and cited."""
+"""Citewell: questions answered from your book, every sentence checked and cited.
+
+    async with citewell.open("data") as book:
+        await book.ingest("docs/")
+        answer = await book.ask("How many joints has the arm?")
+
+`citewell.open_sync` gives the same book without `async`. Names are imported when they are first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from citewell.agent import HostedModel as HostedModel
+    from citewell.blocking import SyncBook as SyncBook
+    from citewell.blocking import open_sync as open_sync
+    from citewell.book import Book as Book
+    from citewell.book import open as open  # noqa: A004 read as citewell.open
+    from citewell.config import Settings as Settings
+    from citewell.errors import CitewellError as CitewellError
+    from citewell.ingest import IngestReport as IngestReport
+    from citewell.models import Answer as Answer
+    from citewell.models import AnswerEvent as AnswerEvent
+    from citewell.models import Citation as Citation
+    from citewell.models import Completed as Completed
+    from citewell.models import Message as Message
+    from citewell.models import PageEntry as PageEntry
+    from citewell.models import Passage as Passage
+    from citewell.models import PassagesFound as PassagesFound
+    from citewell.models import ScoredPassage as ScoredPassage
+    from citewell.models import SearchStarted as SearchStarted
+    from citewell.models import TextReleased as TextReleased
+    from citewell.retrieval import Found as Found
+
+_VALUES = "Answer AnswerEvent Citation Completed Message PageEntry Passage PassagesFound ScoredPassage SearchStarted"
+_OWNERS = {
+    "agent": "HostedModel",
+    "blocking": "SyncBook open_sync",
+    "book": "Book open",
+    "config": "Settings",
+    "errors": "CitewellError",
+    "ingest": "IngestReport",
+    "models": f"{_VALUES} TextReleased",
+    "retrieval": "Found",
+}
+_OWNER_OF = {name: owner for owner, names in _OWNERS.items() for name in names.split()}
+
+__all__ = sorted([*_OWNER_OF, "__version__"])
+
+
+if not TYPE_CHECKING:  # a checker knows the names from above, and finds those that are misspelt
+
+    def __getattr__(name: str) -> object:
+        if name not in _OWNER_OF:
+            raise AttributeError(f"module 'citewell' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"citewell.{_OWNER_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

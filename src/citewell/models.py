@@ -90,6 +90,11 @@ class Passage:
         return f"{self.url}#{self.anchor}" if self.anchor else self.url
 
     @property
+    def place(self) -> str:
+        """The page and the headings above the passage, for people."""
+        return " › ".join(dict.fromkeys((self.page_title, *self.heading_path)))
+
+    @property
     def embedded_text(self) -> str:
         """What the embedder sees: the passage under its headings."""
         titles = (self.page_title, *self.heading_path)
@@ -205,6 +210,12 @@ class Answer:
     deterministic: bool = True
     fallback_message: str | None = None
     """Set when the model failed and the sources alone are the reply (AGENT_FALLBACK=sources); `text` is then empty."""
+
+    def _repr_markdown_(self) -> str:
+        """For notebooks: the text and what it rests on."""
+        cited = sorted(self.citations, key=lambda c: c.number)
+        sources = [f"{c.number}. [{c.passage.place}]({c.passage.section_url})" for c in cited]
+        return "\n".join([self.text or self.fallback_message or "", "", *sources])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The only place where concrete classes are chosen. Everything heavy is imported here, when it is needed."""
+"""The only place where the parts that answer are put together. Everything heavy is imported here, when it is needed."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -6,16 +6,41 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.agent import BookAgent, HostedModel
+from citewell.backends import make_embedder, make_index, make_writer
 from citewell.config import Settings
 from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder
 from citewell.engine import Engine, EngineOptions
+from citewell.errors import ConfigurationError
+from citewell.grounding import SupportJudge
 from citewell.index import IndexWriter, PassageIndex
 from citewell.retrieval import Retriever
-from citewell.retrieval.library import open_with
 
 if TYPE_CHECKING:  # importing it for real takes a second
     from citewell.conversations.store import ConversationStore
+
+
+@dataclass(frozen=True, slots=True)
+class Seams:
+    """What a program brings along in place of what the settings name. It stays the program's to close."""
+
+    embedder: Embedder | None = None
+    index: PassageIndex | None = None
+    writer: IndexWriter | None = None
+    judge: SupportJudge | None = None
+    model: HostedModel | None = None
+
+
+NO_SEAMS = Seams()
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """The open parts that searching and ingesting need: no agent and no database."""
+
+    retriever: Retriever
+    index: PassageIndex
+    embedder: Embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,76 +56,28 @@ class Parts:
     conversations: "ConversationStore"
 
 
-def make_embedder(settings: Settings) -> Embedder:
-    from citewell.embedding import BuiltinEmbedder, RememberedQueries
-
-    match settings.embedder:
-        case "builtin":
-            return RememberedQueries(BuiltinEmbedder())
-        case "cohere":
-            from citewell.embedding.hosted import CohereEmbedder
-
-            assert settings.cohere_api_key is not None  # noqa: S101 Settings checked it
-            return RememberedQueries(
-                CohereEmbedder(api_key=settings.cohere_api_key.get_secret_value(), base_url=settings.cohere_base_url)
-            )
-        case "openai":
-            from citewell.embedding.hosted import OpenAIEmbedder
-
-            assert settings.embedding_base_url is not None  # noqa: S101 Settings checked it
-            assert settings.embedding_model is not None  # noqa: S101 Settings checked it
-            key = settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else None
-            return RememberedQueries(
-                OpenAIEmbedder(
-                    base_url=settings.embedding_base_url,
-                    model=settings.embedding_model,
-                    dimensions=settings.embedding_dimensions,
-                    api_key=key,
-                )
-            )
-
-
-def make_index(settings: Settings) -> PassageIndex:
-    if settings.qdrant_url is None:
-        from citewell.index.edge import EdgeIndex
-
-        return EdgeIndex(settings.citewell_data_dir / "index")
-    from citewell.index.server import ServerIndex
-
-    return ServerIndex(settings.qdrant_url, _qdrant_key(settings), settings.qdrant_collection_name)
-
-
-def make_writer(settings: Settings) -> IndexWriter:
-    if settings.qdrant_url is None:
-        from citewell.index.edge import EdgeWriter
-
-        return EdgeWriter(settings.citewell_data_dir / "index")
-    from citewell.index.server import ServerWriter
-
-    return ServerWriter(settings.qdrant_url, _qdrant_key(settings), settings.qdrant_collection_name)
-
-
-def _qdrant_key(settings: Settings) -> str | None:
-    return settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
-
-
-def make_agent(settings: Settings) -> BookAgent:
-    if settings.gemini_api_key is None:
-        return BookAgent()
-    return BookAgent(
-        HostedModel(settings.gemini_model, settings.gemini_base_url, settings.gemini_api_key.get_secret_value())
-    )
+@contextlib.asynccontextmanager
+async def open_searching(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIterator[Searching]:
+    async with contextlib.AsyncExitStack() as stack:
+        embedder, index = seams.embedder, seams.index
+        if embedder is None:
+            embedder = make_embedder(settings)
+            stack.push_async_callback(embedder.aclose)
+        if index is None:
+            index = make_index(settings)
+            stack.push_async_callback(index.aclose)
+        yield Searching(Retriever(index, embedder), index, embedder)
 
 
 @contextlib.asynccontextmanager
-async def open_retriever(settings: Settings) -> AsyncIterator[Retriever]:
-    """Search without an agent or a database."""
-    async with contextlib.AsyncExitStack() as stack:
-        embedder = make_embedder(settings)
-        stack.push_async_callback(embedder.aclose)
-        index = make_index(settings)
-        stack.push_async_callback(index.aclose)
-        yield Retriever(index, embedder)
+async def open_writer(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIterator[IndexWriter]:
+    if seams.writer is not None:
+        yield seams.writer
+        return
+    if seams.index is not None:
+        raise ConfigurationError("This book was opened with an index of its own; to write to it, pass `writer=` too.")
+    async with contextlib.aclosing(make_writer(settings)) as writer:
+        yield writer
 
 
 def conversations_address(settings: Settings) -> Address:
@@ -130,23 +107,17 @@ async def open_conversations(settings: Settings) -> AsyncIterator["ConversationS
 
 
 @contextlib.asynccontextmanager
-async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
-    """Open everything that answering needs, and close it in reverse order."""
+async def open_parts(settings: Settings, seams: Seams, searching: Searching) -> AsyncIterator[Parts]:
+    """Open what answering needs beside the search, and close it in reverse order."""
     from citewell.confidence import Confidence
     from citewell.grounding import BuiltinJudge
 
-    async with contextlib.AsyncExitStack() as stack:
-        embedder = make_embedder(settings)
-        stack.push_async_callback(embedder.aclose)
-        index = make_index(settings)
-        stack.push_async_callback(index.aclose)
-        conversations = await stack.enter_async_context(open_conversations(settings))
-        retriever = Retriever(index, embedder)
-        agent = make_agent(settings)
+    async with open_conversations(settings) as conversations:
+        agent = BookAgent(seams.model or _hosted_model(settings))
         engine = Engine(
-            retriever=retriever,
+            retriever=searching.retriever,
             agent=agent,
-            judge=BuiltinJudge(),
+            judge=seams.judge or BuiltinJudge(),
             confidence=Confidence.load(),
             conversations=conversations,
             options=EngineOptions(
@@ -154,13 +125,10 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
                 sources_when_model_fails=settings.agent_fallback == "sources",
             ),
         )
-        yield Parts(settings, engine, agent, retriever, index, embedder, conversations)
+        yield Parts(settings, engine, agent, searching.retriever, searching.index, searching.embedder, conversations)
 
 
-async def _configured_retriever() -> Retriever:
-    settings = Settings.from_environment()
-    return Retriever(make_index(settings), make_embedder(settings))
-
-
-# The library interface (`citewell.retrieval.retrieve`) is below this module and asks for it by this hook.
-open_with(_configured_retriever)
+def _hosted_model(settings: Settings) -> HostedModel | None:
+    if settings.gemini_api_key is None:
+        return None
+    return HostedModel(settings.gemini_model, settings.gemini_base_url, settings.gemini_api_key.get_secret_value())

@@ -1,5 +1,6 @@
 """Retriever and the library interface on a small book in Qdrant Edge, with an embedder that hashes words."""
 
+import threading
 import uuid
 import zlib
 from collections.abc import AsyncIterator, Sequence
@@ -9,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import citewell
 from citewell.errors import EmbeddingError, InvalidFilterError, RateLimitError, SchemaValidationError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
 from citewell.models import Message, Passage, Vector
-from citewell.retrieval import RetrievalRequest, Retriever, embed_query, open_with, retrieve, retrieve_with_retry
+from citewell.retrieval import RetrievalRequest, Retriever, embed_query, retrieve, retrieve_with_retry
 from citewell.retrieval.validation import validate
 from citewell.text import content_stems
 
@@ -204,19 +206,18 @@ async def test_the_library_returns_the_results_of_the_specification(retriever: R
     assert 0 <= first.score <= 1
 
 
-async def test_the_library_uses_the_configured_retriever(retriever: Retriever) -> None:
-    opened = 0
-
-    async def opener() -> Retriever:
-        nonlocal opened
-        opened += 1
-        return retriever
-
-    open_with(opener)
+async def test_the_library_opens_the_configured_book_and_closes_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITEWELL_DATA_DIR", str(tmp_path))
+    (tmp_path / "page.md").write_text("# Robot\n\nA robot balances on two legs.\n", "utf-8")
+    async with citewell.open(tmp_path) as book:
+        await book.ingest(tmp_path / "page.md")
+    threads = threading.active_count()
     for _ in range(2):
         assert (await retrieve(RetrievalRequest("robot", score_threshold=0.0))).results
-    assert (await embed_query("robot")).shape == (256,)
-    assert opened == 1
+    assert (await embed_query("robot")).shape == (384,)
+    assert threading.active_count() <= threads + 1  # the event loop's own
 
 
 async def test_what_can_pass_is_tried_again_and_nothing_else(index: EdgeIndex) -> None:

@@ -9,12 +9,13 @@ from fastapi import FastAPI
 
 from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts, Probe
+from citewell.book import open as open_book
 from citewell.config import Settings
 from citewell.errors import DatabaseError
 from citewell.extractive import read
 from citewell.logs import configure, log
 from citewell.models import ServiceStatus
-from citewell.wiring import Parts, migrate_conversations, open_parts
+from citewell.wiring import Parts, migrate_conversations
 
 PURGE_SECONDS = 3600.0
 MIGRATE_AGAIN_SECONDS = 3.0
@@ -30,7 +31,8 @@ def app_of(settings: Settings) -> FastAPI:
 async def _opened(settings: Settings) -> AsyncIterator[ApiParts]:
     if settings.database_url is None:
         await migrate_conversations(settings)  # a file is there or can be made; a server may come up later
-    async with open_parts(settings) as parts, asyncio.TaskGroup() as group:
+    async with open_book(settings=settings) as book, asyncio.TaskGroup() as group:
+        parts = await book.parts()
         upkeep = group.create_task(_keep_conversations(parts))
         yield ApiParts(
             engine=parts.engine,

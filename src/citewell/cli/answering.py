@@ -5,16 +5,17 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.contracts import DeterminismRecord
+from citewell.cli.start import open_book
 from citewell.errors import InvalidInputError
-from citewell.models import Answer, Completed, Failed, Question, TextReleased
+from citewell.models import Answer, Completed, TextReleased
 
-MAX_QUESTION = 2000
-MAX_SELECTION = 10_000
+if TYPE_CHECKING:
+    from citewell.book import Asking
+    from citewell.contracts import DeterminismRecord
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,7 +32,7 @@ def ask(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")] = False,
 ) -> None:
     """Answer a question from the book, as it is made, and list the sources."""
-    answer = asyncio.run(_ask(_question(question, selected_text, top_k), echo=not as_json))
+    answer = asyncio.run(_ask(question, _asking(selected_text, top_k), echo=not as_json))
     if as_json:
         from citewell.api.query_dialect import QUERY_DIALECT
 
@@ -40,16 +41,8 @@ def ask(
         _print_sources(answer)
 
 
-async def _ask(question: Question, *, echo: bool) -> Answer:
-    from citewell.cli.start import settings as read_settings
-    from citewell.wiring import migrate_conversations, open_parts
-
-    settings = read_settings()
-    await migrate_conversations(settings)
-    async with (
-        open_parts(settings) as parts,
-        contextlib.aclosing(parts.engine.stream(question)) as events,
-    ):
+async def _ask(question: str, how: "Asking", *, echo: bool) -> Answer:
+    async with open_book() as book, contextlib.aclosing(book.stream(question, **how)) as events:
         async for event in events:
             match event:
                 case TextReleased(text) if echo:
@@ -59,9 +52,7 @@ async def _ask(question: Question, *, echo: bool) -> Answer:
                     if echo and answer.status == "refused":
                         sys.stdout.write(answer.text)
                     return answer
-                case Failed(error):
-                    raise error
-    raise AssertionError("a stream ends with Completed or Failed")
+    raise AssertionError("a stream ends with Completed or raises")
 
 
 def _print_sources(answer: Answer) -> None:
@@ -70,43 +61,24 @@ def _print_sources(answer: Answer) -> None:
         lines.append("Sources")
     for citation in sorted(answer.citations, key=lambda c: c.number):
         passage = citation.passage
-        where = " › ".join(dict.fromkeys((passage.page_title, *passage.heading_path)))
         span = (
             f"characters {citation.span.char_start}–{citation.span.char_end}" if citation.span else passage.section_url
         )
-        lines.append(f"  [{citation.number}] {where}  {span}")
+        lines.append(f"  [{citation.number}] {passage.place}  {span}")
     if answer.status == "success":
         lines.append(f"Confidence {answer.confidence_level} ({answer.confidence:.2f})")
     print("\n".join(lines))
 
 
-def _question(text: str, selected: Path | None, top_k: int) -> Question:
-    from citewell.conversations import new_session_id
-
-    text = text.strip()
-    if not 1 <= len(text) <= MAX_QUESTION:
-        raise InvalidInputError(f"The question has {len(text):,} characters; it needs 1 to {MAX_QUESTION:,}.")
-    selection = _selection(selected) if selected else None
-    return Question(
-        text=text,
-        session_id=new_session_id(),
-        mode="selected_text" if selection else "general",
-        selection=selection,
-        history=(),
-        top_k=top_k,
-    )
+def _asking(selected: Path | None, top_k: int) -> "Asking":
+    return {"top_k": top_k} if selected is None else {"top_k": top_k, "selected_text": _selection(selected)}
 
 
 def _selection(path: Path) -> str:
     try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"The selected text cannot be read from {path}: {error}.") from error
-    if not 1 <= len(text.strip()) <= MAX_SELECTION:
-        raise InvalidInputError(
-            f"The selected text has {len(text.strip()):,} characters; it needs 1 to {MAX_SELECTION:,}."
-        )
-    return text
 
 
 def verify(
@@ -114,14 +86,10 @@ def verify(
     selected_text: Annotated[Path | None, typer.Option(help="Answer only from this file")] = None,
 ) -> None:
     """Answer afresh and print whether the same input gave the same output."""
-    from citewell.cli.start import settings as read_settings
-    from citewell.wiring import migrate_conversations, open_parts
 
-    async def run() -> DeterminismRecord:
-        settings = read_settings()
-        await migrate_conversations(settings)
-        async with open_parts(settings) as parts:
-            return await parts.engine.verify(_question(question, selected_text, 5))
+    async def run() -> "DeterminismRecord":
+        async with open_book() as book:
+            return await book.verify(question, **_asking(selected_text, 5))
 
     record = asyncio.run(run())
     print(json.dumps(record, indent=2))

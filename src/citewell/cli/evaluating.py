@@ -56,21 +56,20 @@ def book(
     """Ask a golden set of the ingested book: is the page found, the answer right, the unknown refused?"""
     from pydantic import SecretStr
 
+    from citewell.book import open as open_book
     from citewell.config import Settings
     from citewell.evaluation.book import evaluate_book
-    from citewell.wiring import migrate_conversations, open_parts
 
     async def run(progress: "Progress") -> "Evaluation":
-
         with tempfile.TemporaryDirectory() as folder:
             # A database of its own: answers are made afresh, and nobody's conversations are touched.
             database = SecretStr(f"sqlite:///{folder}/conversations.sqlite3")
             settings = Settings.from_environment().model_copy(update={"database_url": database})
-            await migrate_conversations(settings)
-            async with open_parts(settings) as parts:
+            async with open_book(settings=settings) as opened:
+                engine, parts = await opened.engine(), await opened.parts()
                 parts.agent.warm_up()  # else the first question's time is that of loading
                 await parts.embedder.embed_query("warm up")
-                return await evaluate_book(golden, searching=parts.retriever, answering=parts.engine, progress=progress)
+                return await evaluate_book(golden, searching=parts.retriever, answering=engine, progress=progress)
 
     _report(run, as_json=as_json, html=html, against=against)
 
@@ -81,17 +80,14 @@ def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
     from citewell.config import Settings
     from citewell.evaluation.datasets import name_of
     from citewell.evaluation.retrieval import evaluate_retrieval
-    from citewell.wiring import make_embedder, make_index, make_writer
+    from citewell.wiring import open_searching, open_writer
 
     async def run(progress: "Progress") -> "Evaluation":
         settings = _apart(Settings.from_environment(), name_of(dataset))
-        writer, index, embedder = make_writer(settings), make_index(settings), make_embedder(settings)
-        try:
-            return await evaluate_retrieval(dataset, writer=writer, index=index, embedder=embedder, progress=progress)
-        finally:
-            await embedder.aclose()
-            await index.aclose()
-            await writer.aclose()
+        async with open_searching(settings) as parts, open_writer(settings) as writer:
+            return await evaluate_retrieval(
+                dataset, writer=writer, index=parts.index, embedder=parts.embedder, progress=progress
+            )
 
     _report(run, as_json=as_json, html=html, against=against)
 
@@ -155,14 +151,14 @@ def calibration(
     from citewell.confidence import Confidence
     from citewell.config import Settings
     from citewell.evaluation.calibrating import evaluate_calibration
-    from citewell.wiring import open_retriever
+    from citewell.wiring import open_searching
 
     async def run(progress: "Progress") -> "Evaluation":
         settings = Settings.from_environment()
-        async with open_retriever(settings) as retriever:
+        async with open_searching(settings) as parts:
             return await evaluate_calibration(
                 dataset,
-                book=retriever,
+                book=parts.retriever,
                 over=_indexes(settings, cache, progress),
                 confidence=Confidence.load(),
                 progress=progress,
@@ -188,21 +184,17 @@ def _indexes(
 ) -> "Callable[[str, Sequence[Document]], AbstractAsyncContextManager[Retriever]]":
     """Opens a search over a data set's documents. A second run embeds only what is new."""
     from citewell.evaluation.retrieval import ingest
-    from citewell.wiring import make_embedder, make_writer, open_retriever
+    from citewell.wiring import open_searching, open_writer
 
     root = settings.model_copy(update={"citewell_data_dir": cache}) if cache else settings
 
     @contextlib.asynccontextmanager
     async def over(name: str, documents: "Sequence[Document]") -> AsyncIterator["Retriever"]:
         apart = _apart(root, name)
-        writer, embedder = make_writer(apart), make_embedder(apart)
-        try:
-            await ingest(documents, writer=writer, embedder=embedder, progress=progress)
-        finally:
-            await embedder.aclose()
-            await writer.aclose()
-        async with open_retriever(apart) as retriever:
-            yield retriever
+        async with open_searching(apart) as parts:
+            async with open_writer(apart) as writer:
+                await ingest(documents, writer=writer, embedder=parts.embedder, progress=progress)
+            yield parts.retriever
 
     return over
 
@@ -319,15 +311,15 @@ def calibrate(
     from citewell.config import Settings
     from citewell.evaluation.calibration import Calibration
     from citewell.evaluation.calibration import calibrate as fit
-    from citewell.wiring import open_retriever
+    from citewell.wiring import open_searching
 
     shipped = (resources.files("citewell") / "assets" / "confidence.json").read_text("utf-8")
 
     async def run(progress: "Progress") -> tuple[list[Calibration], str]:
         settings = Settings.from_environment()
-        async with open_retriever(settings) as retriever:
+        async with open_searching(settings) as parts:
             over = _indexes(settings, cache, progress)
-            return await fit(datasets, book=retriever, over=over, current=shipped, progress=progress)
+            return await fit(datasets, book=parts.retriever, over=over, current=shipped, progress=progress)
 
     with _Bar() as bar:
         found, model = asyncio.run(run(bar.show))

@@ -1,6 +1,7 @@
 """`citewell ingest`, `search`, `index` and `validate`."""
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -8,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from citewell.errors import InvalidInputError
-from citewell.models import Generation, ScoredPassage, filters_of
+from citewell.cli.start import open_book
+from citewell.cli.start import settings as read_settings
+from citewell.models import Generation, ScoredPassage
 from citewell.text import content_stems, stem, words
 
 if TYPE_CHECKING:
     from citewell.ingest import IngestReport
+    from citewell.retrieval import Found
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")]
 
@@ -41,36 +44,24 @@ def ingest(
 ) -> None:
     """Read a book into a new index and publish it in one step. Unchanged text is not embedded again."""
     from citewell.cli.progress import IngestProgress
-    from citewell.cli.start import settings as read_settings
-    from citewell.ingest import IngestOptions, changes, source_of
-    from citewell.ingest import ingest as run_ingest
-    from citewell.wiring import make_embedder, make_writer
 
-    settings = read_settings()
-    options = IngestOptions(
-        base_url=base_url,
-        allow_hosts=frozenset(allow_host or ()),
-        max_failure_share=max_failures,
-        state_dir=settings.citewell_data_dir,
-    )
-    where = source_of(source, options)
-
-    async def once() -> None:
-        writer, embedder = make_writer(settings), make_embedder(settings)
-        try:
+    async def run() -> None:
+        async with open_book() as book:
             with IngestProgress() as progress:
-                report = await run_ingest(where, writer, embedder, options, progress.show)
-        finally:
-            await embedder.aclose()
-            await writer.aclose()
-        _print_report(report, as_json=as_json)
+                reading = book.watch(
+                    source,
+                    base_url=base_url,
+                    allow_hosts=allow_host or (),
+                    max_failure_share=max_failures,
+                    progress=progress.show,
+                )
+                async with contextlib.aclosing(reading) as reports:
+                    async for report in reports:
+                        _print_report(report, as_json=as_json)
+                        if not watch:
+                            return
 
-    async def forever() -> None:
-        await once()
-        async for _ in changes(where):
-            await once()
-
-    asyncio.run(forever() if watch else once())
+    asyncio.run(run())
 
 
 def _print_report(report: "IngestReport", *, as_json: bool) -> None:
@@ -79,13 +70,8 @@ def _print_report(report: "IngestReport", *, as_json: bool) -> None:
         return
     for failure in report.failures:
         print(f"failed  {failure.url}: {failure.error_message}", file=sys.stderr)
+    print(report.summary, flush=True)
     s = report.statistics
-    print(
-        f"{s.urls_successful:,} pages, {s.chunks_created:,} passages "
-        f"({s.vectors_upserted:,} embedded, {s.vectors_unchanged:,} unchanged) in {report.duration_seconds:.1f} s."
-        + (f" {s.urls_failed:,} pages failed." if s.urls_failed else ""),
-        flush=True,
-    )
     if report.replaces_the_book:
         print(
             f"This replaces an index of {s.pages_before:,} pages, of which {s.pages_gone:,} are gone; "
@@ -102,29 +88,24 @@ def search(
     as_json: JsonFlag = False,
 ) -> None:
     """Show the passages that a question finds, with their scores."""
-    from citewell.cli.start import settings as read_settings
-    from citewell.wiring import open_retriever
-
-    if not query.strip() or len(query) > 2000:
-        raise InvalidInputError(f"The query has {len(query.strip()):,} characters; it needs 1 to 2,000.")
     given: dict[str, list[str]] = {}
     for pair in filters or ():
         key, _, value = pair.partition("=")
         given.setdefault(key, []).append(value)
 
-    async def run() -> tuple[tuple[ScoredPassage, ...], int, float, float]:
-        async with open_retriever(read_settings()) as retriever:
-            found = await retriever.search(query, top_k=top_k, score_threshold=threshold, filters=filters_of(given))
-        return found.passages, found.total_found, found.embedding_ms, found.search_ms
+    async def run() -> "Found":
+        async with open_book() as book:
+            return await book.search(query, top_k=top_k, score_threshold=threshold, filters=given)
 
-    passages, total, embedding_ms, search_ms = asyncio.run(run())
+    found = asyncio.run(run())
     if as_json:
-        results = [_row(p) for p in passages]
-        document = {"query": query, "results": results, "total_found": total}
-        document |= {"latency_ms": embedding_ms + search_ms, "embedding_ms": embedding_ms, "search_ms": search_ms}
+        results = [_row(p) for p in found.passages]
+        document = {"query": query, "results": results, "total_found": found.total_found}
+        document["latency_ms"] = found.embedding_ms + found.search_ms
+        document |= {"embedding_ms": found.embedding_ms, "search_ms": found.search_ms}
         print(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        _print_passages(query, passages, total)
+        _print_passages(query, found.passages, found.total_found)
 
 
 def _row(found: ScoredPassage) -> dict[str, object]:
@@ -157,8 +138,7 @@ def _print_passages(query: str, passages: Sequence[ScoredPassage], total: int) -
     wanted = set(content_stems(query))
     for rank, found in enumerate(passages, 1):
         passage = found.passage
-        where = " › ".join(dict.fromkeys((passage.page_title, *passage.heading_path)))
-        console.print(Text(f"{rank}. {where}", style="bold"))
+        console.print(Text(f"{rank}. {passage.place}", style="bold"))
         console.print(Text(f"   {passage.section_url}", style="cyan"))
         scores = (
             f"   similarity {found.score:.3f}  dense {found.dense:.3f}  bm25 {found.bm25:.2f}  fused {found.fused:.3f}"
@@ -180,20 +160,16 @@ def index(
     as_json: JsonFlag = False,
 ) -> None:
     """Show the generations of the index, check the current one, or go back."""
-    from citewell.cli.start import settings as read_settings
-    from citewell.wiring import make_writer
+    from citewell.backends import make_writer
 
     async def run() -> dict[str, object]:
-        writer = make_writer(read_settings())
-        try:
+        async with contextlib.aclosing(make_writer(read_settings())) as writer:
             if action == "check":
                 return (await writer.integrity()).as_json()
             if action == "back":
                 await writer.go_back()
             current = await writer.current_id()
             return {"current": current, "generations": [_generation(g) for g in await writer.generations()]}
-        finally:
-            await writer.aclose()
 
     found = asyncio.run(run())
     if as_json:
@@ -229,20 +205,13 @@ def _print_index(found: dict[str, object]) -> None:
 
 def validate(as_json: JsonFlag = False) -> None:
     """Check the way to the passages: connectivity, collection, schema, retrieval."""
-    from citewell.cli.start import settings as read_settings
     from citewell.retrieval.validation import validate as run_checks
-    from citewell.wiring import make_embedder, make_index
 
     async def run() -> list[dict[str, object]]:
-        settings = read_settings()
-        index, embedder = make_index(settings), make_embedder(settings)
-        try:
-            return [
-                {"check": c.name, "status": c.status, "message": c.message} for c in await run_checks(index, embedder)
-            ]
-        finally:
-            await embedder.aclose()
-            await index.aclose()
+        async with open_book() as book:
+            parts = await book.searching()
+            found = await run_checks(parts.index, parts.embedder)
+        return [{"check": c.name, "status": c.status, "message": c.message} for c in found]
 
     checks = asyncio.run(run())
     if as_json:

@@ -24,13 +24,15 @@ class IngestProgress:
         self._task = self._bar.add_task("reading", total=1, passages=0, rate="")
 
     def __enter__(self) -> Self:
-        self._bar.start()
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._bar.stop()
+        if self._bar.live.is_started:
+            self._bar.stop()
 
     def show(self, step: Step) -> None:
+        """The bar stands from a run's first step to its last: what is printed between two runs is not torn."""
+        self._bar.start()
         elapsed = self._bar.tasks[0].elapsed or 0.0
         self._bar.update(
             self._task,
@@ -40,3 +42,6 @@ class IngestProgress:
             passages=step.passages,
             rate=f"{step.passages / elapsed:,.0f}/s" if elapsed > 0.5 else "",
         )
+        if step.phase == "done":
+            self._bar.stop()
+            self._bar.reset(self._task)

@@ -38,14 +38,11 @@ def serve(
 def mcp() -> None:
     """Serve the book to editors and assistants over the Model Context Protocol, on standard input and output."""
     from citewell.api.mcp_server import serve_stdio
-    from citewell.cli.start import settings as read_settings
-    from citewell.wiring import migrate_conversations, open_parts
+    from citewell.cli.start import open_book
 
     async def run() -> None:
-        settings = read_settings()
-        await migrate_conversations(settings)
-        async with open_parts(settings) as parts:
-            await serve_stdio(parts.engine, parts.retriever)
+        async with open_book() as book:
+            await serve_stdio(await book.engine(), (await book.searching()).retriever)
 
     asyncio.run(run())
 

@@ -87,6 +87,20 @@ class IngestReport:
     def duration_seconds(self) -> float:
         return (self.completed_at - self.started_at).total_seconds()
 
+    @property
+    def summary(self) -> str:
+        """In one line."""
+        s = self.statistics
+        return (
+            f"{s.urls_successful:,} pages, {s.chunks_created:,} passages "
+            f"({s.vectors_upserted:,} embedded, {s.vectors_unchanged:,} unchanged) in {self.duration_seconds:.1f} s."
+            + (f" {s.urls_failed:,} pages failed." if s.urls_failed else "")
+        )
+
+    def _repr_markdown_(self) -> str:
+        """For notebooks."""
+        return "\n".join([self.summary, "", *(f"- {f.url}: {f.error_message}" for f in self.failures)])
+
     def as_json(self) -> dict[str, object]:
         return {
             "run_id": self.run_id,

@@ -2,7 +2,7 @@
 
 from citewell.models import ChunkResult, RetrievalRequest, SearchResult
 from citewell.retrieval.context import Stretch
-from citewell.retrieval.library import embed_query, open_with, retrieve, retrieve_with_retry
+from citewell.retrieval.library import embed_query, retrieve, retrieve_with_retry
 from citewell.retrieval.search import Found, Retriever
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "SearchResult",
     "Stretch",
     "embed_query",
-    "open_with",
     "retrieve",
     "retrieve_with_retry",
 ]

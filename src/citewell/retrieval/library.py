@@ -1,30 +1,14 @@
 """Retrieval for other programs, under the names of the specification: `retrieve`, `retrieve_with_retry`, `embed_query`.
 
-Without a `retriever` of their own, callers get the configured one. Building it is the work of a module above this one:
-`citewell.wiring` says how, by `open_with`, when it is imported.
+Without a `retriever` of their own, callers get the configured one, opened and closed by each call. Whoever searches
+often opens a book once: `citewell.open`.
 """
 
-import asyncio
-import importlib
-from collections.abc import Awaitable, Callable
-from weakref import WeakKeyDictionary
+import contextlib
+from collections.abc import AsyncIterator
 
-from citewell.errors import ConfigurationError
 from citewell.models import ChunkResult, RetrievalRequest, ScoredPassage, SearchResult, Vector, filters_of
 from citewell.retrieval.search import Retriever
-
-Opener = Callable[[], Awaitable[Retriever]]
-
-_opener: Opener | None = None
-_opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Retriever] = WeakKeyDictionary()
-"""Clients belong to the loop that they were made in."""
-
-
-def open_with(opener: Opener) -> None:
-    """Say how the configured retriever is made. It is made once for each event loop, when first asked for."""
-    global _opener
-    _opener = opener
-    _opened.clear()
 
 
 async def retrieve(request: RetrievalRequest, *, retriever: Retriever | None = None) -> SearchResult:
@@ -40,17 +24,20 @@ async def retrieve_with_retry(
 
 
 async def embed_query(query: str, *, retriever: Retriever | None = None) -> Vector:
-    return await (retriever or await _configured()).embed_query(RetrievalRequest(query).query)
+    asked = RetrievalRequest(query)
+    async with _given_or_configured(retriever) as open_retriever:
+        return await open_retriever.embed_query(asked.query)
 
 
 async def _search(request: RetrievalRequest, retriever: Retriever | None, *, retries: int) -> SearchResult:
-    found = await (retriever or await _configured()).search(
-        request.query,
-        top_k=request.top_k,
-        score_threshold=request.score_threshold,
-        filters=filters_of(request.filters),
-        retries=retries,
-    )
+    async with _given_or_configured(retriever) as open_retriever:
+        found = await open_retriever.search(
+            request.query,
+            top_k=request.top_k,
+            score_threshold=request.score_threshold,
+            filters=filters_of(request.filters),
+            retries=retries,
+        )
     return SearchResult(
         query=request.query,
         results=tuple(_chunk(passage) for passage in found.passages),
@@ -74,13 +61,17 @@ def _chunk(scored: ScoredPassage) -> ChunkResult:
     )
 
 
-async def _configured() -> Retriever:
-    loop = asyncio.get_running_loop()
-    if loop not in _opened:
-        if _opener is None:
-            # By name, because the dependency points upwards: a program that imports only this module gets its wiring.
-            importlib.import_module("citewell.wiring")
-        if _opener is None:
-            raise ConfigurationError("No retriever is configured: pass `retriever=` or import citewell.wiring.")
-        _opened[loop] = await _opener()
-    return _opened[loop]
+@contextlib.asynccontextmanager
+async def _given_or_configured(retriever: Retriever | None) -> AsyncIterator[Retriever]:
+    if retriever is not None:
+        yield retriever
+        return
+    from citewell.backends import make_embedder, make_index
+    from citewell.config import Settings
+
+    settings = Settings.from_environment()
+    async with (
+        contextlib.aclosing(make_embedder(settings)) as embedder,
+        contextlib.aclosing(make_index(settings)) as index,
+    ):
+        yield Retriever(index, embedder)

@@ -41,6 +41,11 @@ class Found:
     background: float = 0.0
     """The median similarity of all candidates: what a passage of this index has without answering."""
 
+    def _repr_markdown_(self) -> str:
+        """For notebooks: where to look, best first."""
+        places = ((found.passage, found.score) for found in self.passages)
+        return "\n".join(f"{i}. [{p.place}]({p.section_url}) {s:.2f}" for i, (p, s) in enumerate(places, 1))
+
 
 class Retriever:
     def __init__(

@@ -1,0 +1,58 @@
+"""Which index and which embedder serve, from the settings. Each is imported when it is chosen."""
+
+from citewell.config import Settings
+from citewell.embedding import Embedder
+from citewell.index import IndexWriter, PassageIndex
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    from citewell.embedding import BuiltinEmbedder, RememberedQueries
+
+    match settings.embedder:
+        case "builtin":
+            return RememberedQueries(BuiltinEmbedder())
+        case "cohere":
+            from citewell.embedding.hosted import CohereEmbedder
+
+            assert settings.cohere_api_key is not None  # noqa: S101 Settings checked it
+            return RememberedQueries(
+                CohereEmbedder(api_key=settings.cohere_api_key.get_secret_value(), base_url=settings.cohere_base_url)
+            )
+        case "openai":
+            from citewell.embedding.hosted import OpenAIEmbedder
+
+            assert settings.embedding_base_url is not None  # noqa: S101 Settings checked it
+            assert settings.embedding_model is not None  # noqa: S101 Settings checked it
+            key = settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else None
+            return RememberedQueries(
+                OpenAIEmbedder(
+                    base_url=settings.embedding_base_url,
+                    model=settings.embedding_model,
+                    dimensions=settings.embedding_dimensions,
+                    api_key=key,
+                )
+            )
+
+
+def make_index(settings: Settings) -> PassageIndex:
+    if settings.qdrant_url is None:
+        from citewell.index.edge import EdgeIndex
+
+        return EdgeIndex(settings.citewell_data_dir / "index")
+    from citewell.index.server import ServerIndex
+
+    return ServerIndex(settings.qdrant_url, _qdrant_key(settings), settings.qdrant_collection_name)
+
+
+def make_writer(settings: Settings) -> IndexWriter:
+    if settings.qdrant_url is None:
+        from citewell.index.edge import EdgeWriter
+
+        return EdgeWriter(settings.citewell_data_dir / "index")
+    from citewell.index.server import ServerWriter
+
+    return ServerWriter(settings.qdrant_url, _qdrant_key(settings), settings.qdrant_collection_name)
+
+
+def _qdrant_key(settings: Settings) -> str | None:
+    return settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
