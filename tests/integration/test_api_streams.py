@@ -114,7 +114,7 @@ async def test_a_stopping_server_lets_streams_end() -> None:
         writer.write(request("/chat/stream", MESSAGE))
         await engine.busy.acquire()
         server.server.should_exit = True
-        await until(lambda: server.server.lifespan.state["citewell"].running.stops_at is not None)
+        await until(lambda: server.server.lifespan.state["citewell"].open_runs.stops_at is not None)
         go.set()
         assert b"event: done" in await reader.read()
         writer.close()
@@ -167,5 +167,5 @@ async def test_five_hundred_streams_at_once_all_end_and_leave_nothing_behind() -
         assert all(b"event: done" in task.result() for task in asked)
         await nothing_left(server)
         state = server.server.lifespan.state["citewell"]
-        assert state.slots.taken == len(state.running) == 0
+        assert state.concurrency.taken == len(state.open_runs) == 0
     assert engine.finished == 500

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.api.body import MAX_BODY, MAX_DEPTH, parse, read_body
-from citewell.api.statuses import PayloadTooLarge, SlowBody
+from citewell.api.http_errors import PayloadTooLarge, SlowBody
 from citewell.errors import InvalidInputError
 
 JSON = [(b"content-type", b"application/json")]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.api.body import Json
-from citewell.api.message_dialect import MESSAGE_DIALECT
-from citewell.api.query_dialect import QUERY_DIALECT
+from citewell.api.dialects.message import MESSAGE_DIALECT
+from citewell.api.dialects.query import QUERY_DIALECT
 from citewell.errors import CitewellError, InvalidInputError
 from citewell.models import (
     SELECTION_URL,

@@ -5,17 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
+from citewell.api.admission.api_keys import ApiKeys
+from citewell.api.admission.rate_limits import RateLimitStatus, rate_limit_headers
 from citewell.api.headers import (
-    Keys,
     Origins,
     check_version,
-    rate_limit_headers,
     request_id_of,
     traceparent_of,
 )
-from citewell.api.limits import Standing
+from citewell.api.http_errors import NotAcceptable, Unauthorized
 from citewell.api.options import ApiOptions
-from citewell.api.statuses import NotAcceptable, Unauthorized
 from citewell.errors import ConfigurationError
 
 
@@ -64,12 +63,12 @@ def test_a_pinned_version_that_is_not_ours_is_not_acceptable(accept: str) -> Non
 
 
 def test_without_keys_nobody_needs_one() -> None:
-    Keys(()).check(Headers({}))
+    ApiKeys(()).check(Headers({}))
 
 
 @pytest.mark.parametrize("headers", [{"x-api-key": "beta"}, {"authorization": "Bearer alpha"}])
 def test_any_of_the_keys_opens(headers: dict[str, str]) -> None:
-    Keys(("alpha", "beta")).check(Headers(headers))
+    ApiKeys(("alpha", "beta")).check(Headers(headers))
 
 
 @pytest.mark.parametrize(
@@ -77,14 +76,14 @@ def test_any_of_the_keys_opens(headers: dict[str, str]) -> None:
 )
 def test_a_wrong_or_missing_key_does_not(headers: dict[str, str]) -> None:
     with pytest.raises(Unauthorized):
-        Keys(("alpha", "beta")).check(Headers(headers))
+        ApiKeys(("alpha", "beta")).check(Headers(headers))
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=255), max_size=40))
 def test_no_header_value_breaks_the_comparison(key: str) -> None:
     if key != "alpha":
         with pytest.raises(Unauthorized):
-            Keys(("alpha",)).check(Headers(raw=[(b"x-api-key", key.encode("latin-1"))]))
+            ApiKeys(("alpha",)).check(Headers(raw=[(b"x-api-key", key.encode("latin-1"))]))
 
 
 SITE = "https://docs.example.com"
@@ -124,7 +123,7 @@ def test_a_trusted_proxy_that_is_no_network_stops_the_start() -> None:
 
 
 def test_limits_are_told_in_the_form_of_the_draft() -> None:
-    headers = rate_limit_headers([Standing("address", 60, 59, 59.2), Standing("session", 20, 0, 3)])
+    headers = rate_limit_headers([RateLimitStatus("address", 60, 59, 59.2), RateLimitStatus("session", 20, 0, 3)])
     assert headers == {
         "ratelimit-policy": '"address";q=60;w=60, "session";q=20;w=60',
         "ratelimit": '"address";r=59;t=60, "session";r=0;t=3',

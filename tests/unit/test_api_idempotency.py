@@ -2,8 +2,8 @@
 
 import pytest
 
-from citewell.api.idempotency import Replies
-from citewell.api.statuses import Conflict
+from citewell.api.admission.idempotency import IdempotencyStore
+from citewell.api.http_errors import Conflict
 from citewell.errors import InvalidInputError, ModelError
 from citewell.models import AnswerEvent, Failed
 from tests.support.api import answering
@@ -17,14 +17,14 @@ class Clock:
 
 
 def test_a_finished_answer_is_given_again() -> None:
-    replies = Replies(most=10, seconds=60)
+    replies = IdempotencyStore(most=10, seconds=60)
     assert replies.begin("me", "k", b"body") is None
     replies.end("me", "k", answering())
     assert replies.begin("me", "k", b"body") == tuple(answering())
 
 
 def test_another_body_is_a_conflict_before_and_after_the_end() -> None:
-    replies = Replies(most=10, seconds=60)
+    replies = IdempotencyStore(most=10, seconds=60)
     replies.begin("me", "k", b"body")
     with pytest.raises(Conflict, match="another body"):
         replies.begin("me", "k", b"other")
@@ -34,7 +34,7 @@ def test_another_body_is_a_conflict_before_and_after_the_end() -> None:
 
 
 def test_while_the_answer_is_made_the_key_is_taken() -> None:
-    replies = Replies(most=10, seconds=60)
+    replies = IdempotencyStore(most=10, seconds=60)
     replies.begin("me", "k", b"body")
     with pytest.raises(Conflict, match="still being made") as caught:
         replies.begin("me", "k", b"body")
@@ -43,21 +43,21 @@ def test_while_the_answer_is_made_the_key_is_taken() -> None:
 
 @pytest.mark.parametrize("events", [[], answering()[:-1], [*answering()[:2], Failed(ModelError("away"))]])
 def test_what_did_not_finish_can_be_asked_again(events: list[AnswerEvent]) -> None:
-    replies = Replies(most=10, seconds=60)
+    replies = IdempotencyStore(most=10, seconds=60)
     replies.begin("me", "k", b"body")
     replies.end("me", "k", events)
     assert replies.begin("me", "k", b"body") is None
 
 
 def test_callers_do_not_share_keys() -> None:
-    replies = Replies(most=10, seconds=60)
+    replies = IdempotencyStore(most=10, seconds=60)
     replies.begin("me", "k", b"body")
     assert replies.begin("you", "k", b"other") is None
 
 
 def test_an_answer_is_forgotten_after_a_while_and_when_there_are_too_many() -> None:
     clock = Clock()
-    replies = Replies(most=3, seconds=60, clock=clock)
+    replies = IdempotencyStore(most=3, seconds=60, clock=clock)
     for key in "abc":
         replies.begin("me", key, b"body")
         replies.end("me", key, answering())
@@ -71,4 +71,4 @@ def test_an_answer_is_forgotten_after_a_while_and_when_there_are_too_many() -> N
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 256, "é", "a\n"])
 def test_a_key_is_visible_ascii(key: str) -> None:
     with pytest.raises(InvalidInputError, match="Idempotency-Key"):
-        Replies(most=10, seconds=60).begin("me", key, b"body")
+        IdempotencyStore(most=10, seconds=60).begin("me", key, b"body")

@@ -1,4 +1,4 @@
-"""Windows are exact at their edge, bounded in memory, and belong to the right client."""
+"""The rate limiter: windows are exact at their edge, bounded in memory, and belong to the right client."""
 
 from ipaddress import ip_network
 
@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.api.limits import LocalWindows, Slots, Standing, Windows, client_address
-from citewell.api.statuses import LimitReached
+from citewell.api.admission.client_address import client_address
+from citewell.api.admission.concurrency import ConcurrencyLimiter
+from citewell.api.admission.rate_limits import LocalRateLimiter, RateLimiter, RateLimitStatus
+from citewell.api.http_errors import LimitReached
 
 
 class Clock:
@@ -18,8 +20,8 @@ class Clock:
         return self.now
 
 
-def windows(clock: Clock, address: int = 60, session: int = 20) -> Windows:
-    return Windows({"address": address, "session": session}, clock=clock)
+def windows(clock: Clock, address: int = 60, session: int = 20) -> RateLimiter:
+    return RateLimiter({"address": address, "session": session}, clock=clock)
 
 
 async def test_the_sixtieth_request_of_a_minute_is_served_and_the_next_is_not() -> None:
@@ -82,7 +84,7 @@ async def test_no_minute_ever_holds_more_than_the_limit(gaps: list[float], limit
 
 
 def test_memory_is_bounded_however_many_clients_come() -> None:
-    memory = LocalWindows(max_keys=100)
+    memory = LocalRateLimiter(max_keys=100)
     for i in range(1000):
         memory.admit("address", str(i), 5)
     assert len(memory) == 100
@@ -90,12 +92,12 @@ def test_memory_is_bounded_however_many_clients_come() -> None:
 
 async def test_a_standing_that_is_not_admitted_names_the_limit_and_the_wait() -> None:
     with pytest.raises(LimitReached, match="20 requests a minute for each session") as caught:
-        Standing("session", 20, 0, 12.2, admitted=False).check()
+        RateLimitStatus("session", 20, 0, 12.2, admitted=False).check()
     assert caught.value.retry_after == 12.2
 
 
 def test_the_eleventh_at_once_is_told_to_wait_and_a_freed_slot_is_given_again() -> None:
-    slots = Slots(10)
+    slots = ConcurrencyLimiter(10)
     frees = [slots.take() for _ in range(10)]
     with pytest.raises(LimitReached):
         slots.take()

@@ -11,25 +11,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from citewell.api.book import BookPages, PageFiles
-from citewell.api.described import DESCRIPTION, components
-from citewell.api.dialect import Dialect
-from citewell.api.exchange import Edge, exchange_of, failure_response
-from citewell.api.headers import Keys, Origins
-from citewell.api.health import Health
-from citewell.api.idempotency import Replies
-from citewell.api.limits import Slots, Windows
-from citewell.api.mcp_door import McpDoor
-from citewell.api.message_dialect import MESSAGE_DIALECT
+from citewell.api import health, mcp, openai, pages, questions, sessions
+from citewell.api.admission.api_keys import ApiKeys
+from citewell.api.admission.concurrency import ConcurrencyLimiter
+from citewell.api.admission.idempotency import IdempotencyStore
+from citewell.api.admission.rate_limits import RateLimiter
+from citewell.api.contents import BookContents
+from citewell.api.described import DESCRIPTION
+from citewell.api.dialects.completions import OPENAI_DIALECT
+from citewell.api.dialects.message import MESSAGE_DIALECT
+from citewell.api.dialects.protocol import Dialect
+from citewell.api.headers import Origins
+from citewell.api.health_checks import HealthChecks
+from citewell.api.http_errors import MethodNotAllowed
+from citewell.api.mcp_endpoint import McpEndpoint
 from citewell.api.metrics import Metrics
-from citewell.api.more_routes import more_router
-from citewell.api.openai_dialect import OPENAI_DIALECT
+from citewell.api.middleware import ExchangeMiddleware, exchange_of, failure_response
 from citewell.api.options import ApiOptions, ApiParts, OpenParts, Probe
-from citewell.api.resource_routes import resource_router
-from citewell.api.routes import router
+from citewell.api.schemas import components
 from citewell.api.state import ApiState, state_of
-from citewell.api.statuses import MethodNotAllowed
-from citewell.api.streams import Running
+from citewell.api.static_files import StaticFolder, static_router
+from citewell.api.streams import OpenRuns
 from citewell.errors import CitewellError
 from citewell.logs import log
 from citewell.models import ServiceStatus
@@ -44,7 +46,7 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
     """An app whose lifespan opens the parts and closes them."""
     chosen = options or ApiOptions()
     metrics = Metrics()
-    page = PageFiles("page")
+    page = StaticFolder("page")
     app = DocumentedApp(
         title="Citewell",
         version=chosen.version,
@@ -56,10 +58,10 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=_lifespan(open_parts, chosen, metrics),
     )
-    app.add_middleware(Edge, origins=Origins(chosen.origins), metrics=metrics, dialects=DIALECTS)
-    app.include_router(router)
-    app.include_router(more_router)
-    app.include_router(resource_router(page, PageFiles("apidocs")))
+    app.add_middleware(ExchangeMiddleware, origins=Origins(chosen.origins), metrics=metrics, dialects=DIALECTS)
+    for subject in (questions, openai, mcp, health, sessions, pages):
+        app.include_router(subject.router)
+    app.include_router(static_router(page, StaticFolder("apidocs")))
 
     async def failed(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException) and "index.html" in page and await _is_page_of_book(request, error):
@@ -104,13 +106,13 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[Mapping[str, ApiState]]:
         del app
-        windows = Windows(
+        rate_limiter = RateLimiter(
             {"address": options.address_limit, "session": options.session_limit},
             redis_url=options.redis_url,
             redis_wait=options.redis_wait,
         )
-        async with open_parts() as parts, windows.opened(), asyncio.TaskGroup() as group:
-            state = _state(parts, options, windows, metrics)
+        async with open_parts() as parts, rate_limiter.opened(), asyncio.TaskGroup() as group:
+            state = _state(parts, options, rate_limiter, metrics)
             running = [group.create_task(_warm_up(state)), group.create_task(state.mcp.keep())]
             yield {"citewell": state}
             for task in running:
@@ -119,33 +121,33 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
     return lifespan
 
 
-def _state(parts: ApiParts, options: ApiOptions, windows: Windows, metrics: Metrics) -> ApiState:
+def _state(parts: ApiParts, options: ApiOptions, rate_limiter: RateLimiter, metrics: Metrics) -> ApiState:
     return ApiState(
         options=options,
         parts=parts,
-        keys=Keys(options.keys),
-        windows=windows,
-        slots=Slots(options.at_once),
-        replies=Replies(most=options.keep_replies, seconds=options.keep_seconds),
-        running=Running(answer_seconds=options.answer_seconds, stop_seconds=options.stop_seconds),
-        health=Health(
-            _probes(parts, options, windows),
+        keys=ApiKeys(options.keys),
+        rate_limiter=rate_limiter,
+        concurrency=ConcurrencyLimiter(options.at_once),
+        idempotency=IdempotencyStore(most=options.keep_replies, seconds=options.keep_seconds),
+        open_runs=OpenRuns(answer_seconds=options.answer_seconds, stop_seconds=options.stop_seconds),
+        health=HealthChecks(
+            _probes(parts, options, rate_limiter),
             probe_seconds=options.probe_seconds,
             cache_seconds=options.health_cache_seconds,
         ),
         metrics=metrics,
-        book=BookPages(parts.book),
-        mcp=McpDoor(parts),
+        book=BookContents(parts.book),
+        mcp=McpEndpoint(parts),
         warm=asyncio.Event(),
     )
 
 
-def _probes(parts: ApiParts, options: ApiOptions, windows: Windows) -> Mapping[str, Probe]:
+def _probes(parts: ApiParts, options: ApiOptions, rate_limiter: RateLimiter) -> Mapping[str, Probe]:
     if options.redis_url is None:
         return parts.probes
 
     async def rate_limits() -> ServiceStatus:
-        return await windows.status() or ServiceStatus("up")
+        return await rate_limiter.status() or ServiceStatus("up")
 
     return {**parts.probes, "rate_limits": rate_limits}
 

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
-from citewell.api.statuses import PayloadTooLarge, SlowBody
+from citewell.api.http_errors import PayloadTooLarge, SlowBody
 from citewell.errors import InvalidInputError
 from citewell.models import FILTER_FIELDS
 

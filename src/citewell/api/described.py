@@ -5,23 +5,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 
-from citewell.api import message_dialect as reader
-from citewell.api import openai_dialect as openai
-from citewell.api import query_dialect as developer
-from citewell.api import resources
-from citewell.api.dialect import Dialect
+from citewell.api.dialects import completions as openai
+from citewell.api.dialects import message as reader
+from citewell.api.dialects import query as developer
+from citewell.api.dialects.protocol import Dialect
 from citewell.api.examples import (
     EXAMPLE_ID,
     SAMPLES,
 )
-from citewell.api.statuses import (
+from citewell.api.http_errors import (
     TABLE,
     Conflict,
+    ErrorRow,
     MethodNotAllowed,
     PayloadTooLarge,
-    Row,
     SlowBody,
     failure_of,
 )
@@ -35,66 +33,12 @@ DESCRIPTION = """Questions answered from one book, every sentence checked and ci
 Two dialects speak to one engine: developers send a `query`, readers send a `message`. `POST /chat/stream` tells them
 apart by the body. A failure has the shape of the dialect that asked; what cannot be parsed gets the developer's."""
 
-_REQUESTS: tuple[type[BaseModel], ...] = (
-    developer.ChatRequest,
-    reader.ChatRunRequest,
-    resources.FeedbackRequest,
-    openai.CompletionRequest,
-)
-_REPLIES: tuple[type[BaseModel], ...] = (
-    developer.ChatResponse,
-    developer.ErrorResponse,
-    developer.StreamChunk,
-    developer.StreamSources,
-    developer.StreamDone,
-    developer.StreamError,
-    reader.ChatRunResponse,
-    reader.ReaderErrorResponse,
-    reader.ToolCallEvent,
-    reader.RetrievalEvent,
-    reader.ContentEvent,
-    reader.ErrorEvent,
-    resources.HealthResponse,
-    resources.LiveResponse,
-    resources.ReadyResponse,
-    resources.SessionResponse,
-    resources.DeletedResponse,
-    resources.PageListEntry,
-    resources.PageResponse,
-    openai.Completion,
-    openai.CompletionError,
-    openai.ModelList,
-    openai.ModelEntry,
-)
+
+def ref(model: type[BaseModel] | str) -> Document:
+    return {"$ref": f"#/components/schemas/{model if isinstance(model, str) else model.__name__}"}
 
 
-def ref(model: type[BaseModel]) -> Document:
-    return {"$ref": f"#/components/schemas/{model.__name__}"}
-
-
-def components() -> Document:
-    """Every schema, header and key that the operations refer to."""
-    _, requests = models_json_schema(
-        [(model, "validation") for model in _REQUESTS], ref_template="#/components/schemas/{model}"
-    )
-    _, replies = models_json_schema(
-        [(model, "serialization") for model in _REPLIES], ref_template="#/components/schemas/{model}"
-    )
-    return {
-        "schemas": {**requests["$defs"], **replies["$defs"]},
-        "securitySchemes": {
-            "ApiKey": {
-                "type": "apiKey",
-                "in": "header",
-                "name": "X-API-Key",
-                "description": "Only when the server has API_KEYS set",
-            }
-        },
-        "headers": _HEADERS,
-    }
-
-
-_HEADERS: Document = {
+HEADERS: Document = {
     "X-Request-ID": {"description": "The request's id, in logs and errors too", "schema": {"type": "string"}},
     "RateLimit": {"description": 'Where you stand, for example `"address";r=59;t=60`', "schema": {"type": "string"}},
     "RateLimit-Policy": {"description": 'The limits, for example `"address";q=60;w=60`', "schema": {"type": "string"}},
@@ -191,11 +135,11 @@ def errors_of(dialects: Sequence[Dialect], *but: type[CitewellError]) -> Documen
     return found
 
 
-def _sample(row: Row) -> CitewellError:
+def _sample(row: ErrorRow) -> CitewellError:
     return next((sample for sample in SAMPLES if type(sample) is row.error), None) or _of(row)
 
 
-def _of(row: Row) -> CitewellError:
+def _of(row: ErrorRow) -> CitewellError:
     error = row.error.__new__(row.error)
     Exception.__init__(error, row.message)
     return error
@@ -231,7 +175,7 @@ def operation(
     return {"operationId": name, "summary": summary, "tags": [tag], "parameters": given, "responses": responses, **more}
 
 
-def replied(model: type[BaseModel], description: str, *headers: str) -> Document:
+def replied(model: type[BaseModel] | str, description: str, *headers: str) -> Document:
     return {
         "description": description,
         "headers": headers_of(*headers),

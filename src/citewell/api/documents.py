@@ -1,9 +1,5 @@
 """OpenAPI for routes that parse their own bodies, one operation each. Pure; `described` has the parts."""
 
-from citewell.api import message_dialect as reader
-from citewell.api import openai_dialect as openai
-from citewell.api import query_dialect as developer
-from citewell.api import resources
 from citewell.api.described import (
     ASKED,
     BOTH,
@@ -22,6 +18,9 @@ from citewell.api.described import (
     ref,
     replied,
 )
+from citewell.api.dialects import completions as openai
+from citewell.api.dialects import message as reader
+from citewell.api.dialects import query as developer
 from citewell.api.examples import (
     COMPLETION_EXAMPLES,
     COMPLETION_STREAM,
@@ -30,7 +29,7 @@ from citewell.api.examples import (
     QUERY_EXAMPLES,
     QUERY_STREAM,
 )
-from citewell.api.statuses import (
+from citewell.api.http_errors import (
     Conflict,
     LimitReached,
     NotAcceptable,
@@ -101,14 +100,14 @@ CHAT_STREAM = operation(
     security=KEYED,
 )
 _UNASKED = (*OF_BODIES, *SERVICES, PathUnknown, NotFoundError, Unauthorized, NotAcceptable, LimitReached)
-_health_down = replied(resources.HealthResponse, "The index or the database is down")
+_health_down = replied("HealthResponse", "The index or the database is down")
 HEALTH = operation(
     "health",
     "How each part is",
     "health",
     [],
     {
-        "200": replied(resources.HealthResponse, "Healthy, or degraded"),
+        "200": replied("HealthResponse", "Healthy, or degraded"),
         "503": _health_down,
         **errors_of(DEVELOPER, *_UNASKED),
     },
@@ -118,7 +117,7 @@ LIVE = operation(
     "That the process runs",
     "health",
     [],
-    {"200": replied(resources.LiveResponse, "It runs"), **errors_of(DEVELOPER, *_UNASKED)},
+    {"200": replied("LiveResponse", "It runs"), **errors_of(DEVELOPER, *_UNASKED)},
 )
 READY = operation(
     "ready",
@@ -126,8 +125,8 @@ READY = operation(
     "health",
     [],
     {
-        "200": replied(resources.ReadyResponse, "Ready"),
-        "503": replied(resources.ReadyResponse, "Not ready"),
+        "200": replied("ReadyResponse", "Ready"),
+        "503": replied("ReadyResponse", "Not ready"),
         **errors_of(DEVELOPER, *_UNASKED),
     },
 )
@@ -152,7 +151,7 @@ SESSION = operation(
     "Read a conversation back",
     "sessions",
     ["session_id", "limit", "before"],
-    {"200": replied(resources.SessionResponse, "Turns", *LIMITS), **errors_of(DEVELOPER, *_STORED)},
+    {"200": replied("SessionResponse", "Turns", *LIMITS), **errors_of(DEVELOPER, *_STORED)},
     security=KEYED,
 )
 DELETE_SESSION = operation(
@@ -161,7 +160,7 @@ DELETE_SESSION = operation(
     "sessions",
     ["session_id"],
     {
-        "200": replied(resources.DeletedResponse, "Forgotten", *LIMITS),
+        "200": replied("DeletedResponse", "Forgotten", *LIMITS),
         **errors_of(DEVELOPER, *_STORED, NotFoundError),
     },
     security=KEYED,
@@ -177,7 +176,7 @@ FEEDBACK = operation(
     },
     requestBody=body_of(
         {
-            "schema": ref(resources.FeedbackRequest),
+            "schema": ref("FeedbackRequest"),
             "examples": {"up": {"value": {"rating": "up", "comment": "Just what I needed."}}},
         }
     ),
@@ -193,7 +192,7 @@ PAGES = operation(
         "200": {
             "description": "Pages in the order of the book",
             "headers": headers_of(),
-            "content": {"application/json": {"schema": {"type": "array", "items": ref(resources.PageListEntry)}}},
+            "content": {"application/json": {"schema": {"type": "array", "items": ref("PageListEntry")}}},
         },
         **errors_of(DEVELOPER, *_READ, InvalidInputError, NotFoundError),
     },
@@ -204,7 +203,7 @@ PAGE = operation(
     "A page of the book",
     "book",
     ["url"],
-    {"200": replied(resources.PageResponse, "The page as Markdown"), **errors_of(DEVELOPER, *_READ)},
+    {"200": replied("PageResponse", "The page as Markdown"), **errors_of(DEVELOPER, *_READ)},
     security=KEYED,
 )
 QUESTIONS = operation(

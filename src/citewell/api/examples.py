@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from citewell.api.statuses import (
+from citewell.api.http_errors import (
     Conflict,
     LimitReached,
     NotAcceptable,

@@ -1,16 +1,12 @@
-"""Headers in and out: request ids, versions, keys, origins, rate limits, security. Pure."""
+"""Headers in and out: request ids, trace context, API version, CORS, security. Pure."""
 
-import hashlib
-import hmac
-import math
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from starlette.datastructures import Headers
 
-from citewell.api.limits import WINDOW, Standing
-from citewell.api.statuses import NotAcceptable, Unauthorized
+from citewell.api.http_errors import NotAcceptable
 
 VERSION = 1
 _REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~:+/=-]{0,127}")
@@ -49,28 +45,6 @@ def check_version(headers: Headers) -> None:
         raise NotAcceptable(f"This server speaks version {VERSION}: Accept: application/vnd.api.v{VERSION}+json.")
 
 
-class Keys:
-    """Compared by digest and in constant time, all of them, whichever fits."""
-
-    def __init__(self, keys: Iterable[str]) -> None:
-        self._digests = [_digest(key) for key in keys]
-
-    def check(self, headers: Headers) -> None:
-        """Raises Unauthorized. A client of the OpenAI protocol sends its key as a bearer token."""
-        if not self._digests:
-            return
-        bearer = headers.get("authorization", "")
-        given = headers.get("x-api-key") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
-        digest = _digest(given)
-        matches = [hmac.compare_digest(digest, known) for known in self._digests]
-        if not given or not any(matches):
-            raise Unauthorized("A valid key is required in the header X-API-Key.")
-
-
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
-
-
 class Origins:
     """CORS for the listed origins, exactly. No credentials, ever: a key is sent by the page itself."""
 
@@ -99,12 +73,3 @@ class Origins:
             "access-control-allow-headers": "Content-Type, X-API-Key",
             "access-control-max-age": "86400",
         }
-
-
-def rate_limit_headers(standings: Sequence[Standing]) -> dict[str, str]:
-    if not standings:
-        return {}
-    return {
-        "ratelimit-policy": ", ".join(f'"{s.policy}";q={s.limit};w={WINDOW}' for s in standings),
-        "ratelimit": ", ".join(f'"{s.policy}";r={s.remaining};t={math.ceil(s.reset)}' for s in standings),
-    }

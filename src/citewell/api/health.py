@@ -1,74 +1,99 @@
-"""Health: every part asked at the same time, each with a limit, the findings kept for a few seconds."""
+"""Health and metrics: their routes and every name that they have on the wire."""
 
-import asyncio
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from citewell.api.options import Probe
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from citewell.api import documents
+from citewell.api.dialects.wire import Wire, dumped, encoded
+from citewell.api.health_checks import Findings
+from citewell.api.middleware import json_reply
+from citewell.api.state import ApiState, state_of
 from citewell.errors import CitewellError
-from citewell.logs import log
-from citewell.models import ServiceStatus
 
-VITAL = {"qdrant": "Vector index unavailable", "database": "Database connection failed"}
-"""Without these nothing can be answered."""
+router = APIRouter(default_response_class=Response)
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class ServiceReply(Wire):
+    status: Literal["up", "down", "degraded"]
+    latency_ms: float | None = None
+    message: str | None = Field(None, description="What is wrong, or what serves in its place")
+
+
+class HealthResponse(Wire):
     status: Literal["healthy", "degraded", "unhealthy"]
-    services: Mapping[str, ServiceStatus]
+    version: str
+    services: dict[str, ServiceReply] = Field(
+        description="qdrant, cohere, gemini, database and, with Redis, rate_limits"
+    )
     timestamp: datetime
-    reason: str | None
+    reason: str | None = Field(None, description="Why it is unhealthy")
 
 
-class Health:
-    def __init__(
-        self,
-        probes: Mapping[str, Probe],
-        *,
-        probe_seconds: float,
-        cache_seconds: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._probes = probes
-        self._probe_seconds = probe_seconds
-        self._cache_seconds = cache_seconds
-        self._clock = clock
-        self._looking = asyncio.Lock()
-        self._found: Findings | None = None
-        self._found_at = 0.0
+class LiveResponse(Wire):
+    status: Literal["alive"] = "alive"
 
-    async def look(self) -> Findings:
-        """What is known, at most a few seconds old. Many who ask at once cost one look."""
-        async with self._looking:
-            if self._found is None or self._clock() - self._found_at >= self._cache_seconds:
-                self._found = await self._look()
-                self._found_at = self._clock()
-            return self._found
 
-    async def _look(self) -> Findings:
-        async with asyncio.TaskGroup() as group:
-            asked = {name: group.create_task(self._ask(name, probe)) for name, probe in self._probes.items()}
-        services = {name: task.result() for name, task in asked.items()}
-        missing = [VITAL[name] for name, service in services.items() if name in VITAL and service.status == "down"]
-        if missing:
-            return Findings("unhealthy", services, datetime.now(UTC), "; ".join(missing))
-        weak = any(service.status != "up" for service in services.values())
-        return Findings("degraded" if weak else "healthy", services, datetime.now(UTC), None)
+class ReadyResponse(Wire):
+    status: Literal["ready", "not_ready"]
+    reason: str | None = None
 
-    async def _ask(self, name: str, probe: Probe) -> ServiceStatus:
-        begun = time.perf_counter()
-        try:
-            async with asyncio.timeout(self._probe_seconds):
-                found = await probe()
-        except TimeoutError:
-            return ServiceStatus("down", None, f"no answer within {self._probe_seconds:g} s")
-        except CitewellError as error:
-            log("health", f"{name} is down", level="warning", error=f"{error.code}: {error}")
-            return ServiceStatus("down", None, error.code)
-        if found.latency_ms is None:
-            return ServiceStatus(found.status, round((time.perf_counter() - begun) * 1000, 2), found.message)
-        return found
+
+@router.get("/health", openapi_extra=documents.HEALTH)
+async def health(request: Request) -> Response:
+    state = state_of(request)
+    found = await state.health.look()
+    body = health_reply(found, state.options.version)
+    return json_reply(body, 503 if found.status == "unhealthy" else 200)
+
+
+@router.get("/health/live", openapi_extra=documents.LIVE)
+async def live(request: Request) -> Response:
+    del request
+    return json_reply(encoded(LiveResponse()))
+
+
+@router.get("/health/ready", openapi_extra=documents.READY)
+async def ready(request: Request) -> Response:
+    state = state_of(request)
+    reason = await _not_ready(state)
+    reply = ReadyResponse(status="not_ready" if reason else "ready", reason=reason)
+    return json_reply(encoded(reply), 503 if reason else 200)
+
+
+@router.get("/metrics", openapi_extra=documents.METRICS)
+async def metrics(request: Request) -> Response:
+    state = state_of(request)
+    state.keys.check(request.headers)
+    body = state.metrics.exposition(open_questions=state.concurrency.taken, generation_age=await _generation_age(state))
+    return Response(body, headers={"content-type": state.metrics.content_type})
+
+
+async def _not_ready(state: ApiState) -> str | None:
+    if state.open_runs.stops_at is not None:
+        return "The server is stopping"
+    if not state.warm.is_set():
+        return "The server is warming up"
+    return (await state.health.look()).reason
+
+
+async def _generation_age(state: ApiState) -> float | None:
+    if state.parts.generation is None:
+        return None
+    try:
+        return (datetime.now(UTC) - (await state.parts.generation()).created_at).total_seconds()
+    except CitewellError:
+        return None
+
+
+def health_reply(found: Findings, version: str) -> bytes:
+    services = {
+        name: ServiceReply(status=s.status, latency_ms=s.latency_ms, message=s.message)
+        for name, s in found.services.items()
+    }
+    reply = HealthResponse(status=found.status, version=version, services=services, timestamp=found.timestamp)
+    if found.reason is not None:
+        reply.reason = found.reason
+    return dumped(reply, exclude_unset=True).encode()

@@ -117,7 +117,7 @@ class HardenedProtocol(HttpToolsProtocol):
         """The server stops: the app's streams have a bounded time from now on."""
         state: ApiState | None = self.app_state.get("citewell")
         if state is not None:
-            state.running.stop()
+            state.open_runs.stop()
         super().shutdown()
 
     def send_400_response(self, msg: str) -> None:

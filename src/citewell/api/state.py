@@ -5,30 +5,31 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from citewell.api.book import BookPages
-from citewell.api.headers import Keys
-from citewell.api.health import Health
-from citewell.api.idempotency import Replies
-from citewell.api.limits import Slots, Windows
-from citewell.api.mcp_door import McpDoor
+from citewell.api.admission.api_keys import ApiKeys
+from citewell.api.admission.concurrency import ConcurrencyLimiter
+from citewell.api.admission.idempotency import IdempotencyStore
+from citewell.api.admission.rate_limits import RateLimiter
+from citewell.api.contents import BookContents
+from citewell.api.health_checks import HealthChecks
+from citewell.api.mcp_endpoint import McpEndpoint
 from citewell.api.metrics import Metrics
 from citewell.api.options import ApiOptions, ApiParts
-from citewell.api.streams import Running
+from citewell.api.streams import OpenRuns
 
 
 @dataclass(frozen=True, slots=True)
 class ApiState:
     options: ApiOptions
     parts: ApiParts
-    keys: Keys
-    windows: Windows
-    slots: Slots
-    replies: Replies
-    running: Running
-    health: Health
+    keys: ApiKeys
+    rate_limiter: RateLimiter
+    concurrency: ConcurrencyLimiter
+    idempotency: IdempotencyStore
+    open_runs: OpenRuns
+    health: HealthChecks
     metrics: Metrics
-    book: BookPages
-    mcp: McpDoor
+    book: BookContents
+    mcp: McpEndpoint
     warm: asyncio.Event
     """Set when the first question need not wait for anything to be loaded."""
 

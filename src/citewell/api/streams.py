@@ -1,4 +1,4 @@
-"""Answers on their way out: pulled from the engine, bounded in time, sent as events. Owner of sse_starlette.
+"""Server-sent events: answers pulled from the engine, bounded in time, sent as events. Owner of sse_starlette.
 
 A run is closed when its exchange ends, also if its stream never started.
 """
@@ -12,10 +12,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import AppStatus, SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
-from citewell.api.dialect import StreamRendering, WireEvent
-from citewell.api.exchange import ReaderGone, ReaderStalled
+from citewell.api.dialects.protocol import StreamRendering, WireEvent
+from citewell.api.http_errors import Stopping
 from citewell.api.metrics import Metrics
-from citewell.api.statuses import Stopping
+from citewell.api.middleware import ReaderGone, ReaderStalled
 from citewell.errors import CitewellError, DeadlineError
 from citewell.logs import log
 from citewell.models import Answer, AnswerEvent, Completed, Failed, PassagesFound, SearchStarted, TextReleased
@@ -23,7 +23,7 @@ from citewell.models import Answer, AnswerEvent, Completed, Failed, PassagesFoun
 Result = TypeVar("Result")
 
 
-class Running:
+class OpenRuns:
     """The runs that are open, so that a stopping server can bound them all."""
 
     def __init__(self, *, answer_seconds: float, stop_seconds: float) -> None:
@@ -42,7 +42,7 @@ class Running:
         if self.stops_at is None:
             self.stops_at = asyncio.get_running_loop().time() + self._stop_seconds
             for run in self._runs:
-                run.hurry()
+                run.shorten()
 
     def add(self, run: "AnswerRun") -> None:
         self._runs.add(run)
@@ -59,22 +59,22 @@ class AnswerRun:
         events: AsyncGenerator[AnswerEvent, None],
         *,
         seen: list[AnswerEvent],
-        running: Running,
+        open_runs: OpenRuns,
         metrics: Metrics,
         dialect: str,
         query_length: int,
     ) -> None:
         self._events = events
-        self._running = running
+        self._open_runs = open_runs
         self._metrics = metrics
         self._dialect = dialect
         self._query_length = query_length
-        self._ends = asyncio.get_running_loop().time() + running.answer_seconds
+        self._ends = asyncio.get_running_loop().time() + open_runs.answer_seconds
         self._waiting: asyncio.Timeout | None = None
         self._begun = self._searched = time.perf_counter()
         self._said = False
         self.seen = seen
-        running.add(self)
+        open_runs.add(self)
 
     async def next(self) -> AnswerEvent:
         try:
@@ -83,7 +83,7 @@ class AnswerRun:
         except StopAsyncIteration:
             event = Failed(CitewellError("The answer has no end."))
         except TimeoutError:
-            stopping = self._running.stops_at is not None
+            stopping = self._open_runs.stops_at is not None
             event = Failed(Stopping() if stopping else DeadlineError("The answer took too long."))
         finally:
             self._waiting = None
@@ -116,18 +116,18 @@ class AnswerRun:
             if rendered and not isinstance(event, SearchStarted):
                 return shown
 
-    def hurry(self) -> None:
+    def shorten(self) -> None:
         if self._waiting is not None:
             self._waiting.reschedule(self._deadline())
 
     async def aclose(self) -> None:
-        self._running.discard(self)
+        self._open_runs.discard(self)
         await self._events.aclose()
         if self.seen and not self.ended:
             self._metrics.answered(self._dialect, "abandoned")
 
     def _deadline(self) -> float:
-        return min(self._ends, self._running.stops_at or self._ends)
+        return min(self._ends, self._open_runs.stops_at or self._ends)
 
     def _watch(self, event: AnswerEvent) -> None:
         now = time.perf_counter()

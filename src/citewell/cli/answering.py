@@ -34,7 +34,7 @@ def ask(
     """Answer a question from the book, as it is made, and list the sources."""
     answer = asyncio.run(_ask(question, _asking(selected_text, top_k), echo=not as_json))
     if as_json:
-        from citewell.api.query_dialect import QUERY_DIALECT
+        from citewell.api.dialects.query import QUERY_DIALECT
 
         sys.stdout.write(QUERY_DIALECT.reply(answer).decode() + "\n")
     else:

@@ -1,4 +1,4 @@
-"""One request and its reply: its id, its dialect, what it holds, and the ASGI layer that every exchange passes through.
+"""Middleware: the ASGI layer that every request passes through, and its exchange: id, dialect, what it holds.
 
 Whatever a request takes (a slot, an engine's stream) is freed when the exchange ends, however it ends.
 """
@@ -15,12 +15,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from citewell.api.dialect import Dialect
-from citewell.api.headers import API_HEADERS, Origins, rate_limit_headers, request_id_of, traceparent_of
-from citewell.api.limits import Standing
+from citewell.api.admission.rate_limits import RateLimitStatus, rate_limit_headers
+from citewell.api.dialects.protocol import Dialect
+from citewell.api.dialects.query import QUERY_DIALECT
+from citewell.api.headers import API_HEADERS, Origins, request_id_of, traceparent_of
+from citewell.api.http_errors import LimitReached, PathUnknown, failure_of
 from citewell.api.metrics import Metrics
-from citewell.api.query_dialect import QUERY_DIALECT
-from citewell.api.statuses import LimitReached, PathUnknown, failure_of
 from citewell.logs import Level, log, request_context
 
 
@@ -40,7 +40,7 @@ class Exchange:
     dialect: Dialect
     held: AsyncExitStack
     begun: float = field(default_factory=time.perf_counter)
-    standings: list[Standing] = field(default_factory=list)
+    rate_limits: list[RateLimitStatus] = field(default_factory=list)
     status: int = 0
     limited: str | None = None
     """Which limit refused it."""
@@ -55,7 +55,7 @@ def exchange_of(request: Request) -> Exchange:
     return exchange
 
 
-class Edge:
+class ExchangeMiddleware:
     """Outermost: gives the request its id, every reply its headers, every failure its shape, every end its line."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Edge:
         reply["x-request-id"] = exchange.request_id
         for name, value in API_HEADERS.items():
             reply.setdefault(name, value)
-        for name, value in rate_limit_headers(exchange.standings).items():
+        for name, value in rate_limit_headers(exchange.rate_limits).items():
             reply[name] = value
         for name, value in self._origins.headers(request).items():
             reply[name] = value
@@ -143,6 +143,10 @@ async def _abort(scope: Scope) -> None:
         return
     abort["call"]()
     await asyncio.sleep(0)  # lets the server notice, which else reports an unfinished reply
+
+
+def json_reply(body: bytes, status: int = 200) -> Response:
+    return Response(body, status, media_type="application/json")
 
 
 def failure_response(exchange: Exchange, error: Exception) -> Response:

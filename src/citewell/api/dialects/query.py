@@ -6,12 +6,12 @@ Bodies come in as models and replies go out as models, so that OpenAPI shows wha
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from citewell.api.body import Json, validated
-from citewell.api.dialect import WireEvent
-from citewell.api.statuses import Failure, failure_of
-from citewell.api.wire import NO_HEADING, cut, dumped, similarity, snippet
+from citewell.api.dialects.protocol import WireEvent
+from citewell.api.dialects.wire import NO_HEADING, Wire, cut, dumped, similarity, snippet
+from citewell.api.http_errors import Failure, failure_of
 from citewell.conversations.sessions import session_id_of
 from citewell.models import (
     SELECTION_URL,
@@ -38,10 +38,6 @@ MAX_SELECTION = 10_000
 
 FilterValue = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 FilterValues = FilterValue | Annotated[list[FilterValue], Field(min_length=1, max_length=100)] | None
-
-
-class Wire(BaseModel):
-    """Anything that goes over the wire."""
 
 
 class RetrievalFilters(Wire):

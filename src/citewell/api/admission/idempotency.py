@@ -1,4 +1,4 @@
-"""Idempotency keys: a finished answer is given again instead of being made again.
+"""The idempotency store: a finished answer is given again instead of being made again.
 
 Kept in this process, bounded in number and time; a failed or abandoned question is not kept, so it can be asked again.
 """
@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from citewell.api.statuses import Conflict
+from citewell.api.http_errors import Conflict
 from citewell.errors import InvalidInputError
 from citewell.models import AnswerEvent, Completed
 
@@ -17,7 +17,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptAnswer:
     """What is known of a key: the body it came with and, once finished, the events."""
 
     fingerprint: bytes
@@ -25,12 +25,14 @@ class Kept:
     events: tuple[AnswerEvent, ...] | None = None
 
 
-class Replies:
+class IdempotencyStore:
+    """Finished answers by caller and Idempotency-Key."""
+
     def __init__(self, *, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._seconds = seconds
         self._clock = clock
-        self._kept: OrderedDict[tuple[str, str], Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], KeptAnswer] = OrderedDict()
 
     def begin(self, caller: str, key: str, fingerprint: bytes) -> tuple[AnswerEvent, ...] | None:
         """The events of the finished answer, or None when it is this request that will make it.
@@ -44,7 +46,7 @@ class Replies:
         self._forget()
         kept = self._kept.get((caller, key))
         if kept is None:
-            self._kept[caller, key] = Kept(fingerprint, self._clock())
+            self._kept[caller, key] = KeptAnswer(fingerprint, self._clock())
             return None
         if kept.fingerprint != fingerprint:
             raise Conflict("This Idempotency-Key was used with another body.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from citewell.api.body import Json
-from citewell.api.statuses import Failure
+from citewell.api.http_errors import Failure
 from citewell.models import Answer, AnswerEvent, Question
 
 

@@ -1,4 +1,4 @@
-"""The way to the MCP server, which is loaded and opened when the first request asks for it."""
+"""The MCP server, loaded and opened lazily when the first request asks for it."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 from citewell.api.options import ApiParts
 
 
-class McpDoor:
+class McpEndpoint:
     """Opens the MCP server at its first request, so that its library is not loaded for those who never ask."""
 
     def __init__(self, parts: ApiParts) -> None:

@@ -5,23 +5,23 @@ import json
 import pytest
 
 from citewell import errors
-from citewell.api import statuses
-from citewell.api.message_dialect import MESSAGE_DIALECT
-from citewell.api.query_dialect import QUERY_DIALECT
-from citewell.api.statuses import failure_of
+from citewell.api import http_errors
+from citewell.api.dialects.message import MESSAGE_DIALECT
+from citewell.api.dialects.query import QUERY_DIALECT
+from citewell.api.http_errors import failure_of
 
 SECRET = "postgresql://user:hunter2@10.0.0.5/db"
 ROWS = [
     (errors.InvalidInputError("query is required.", field="query"), "validation_error", 400, "VALIDATION_ERROR", 400),
     (errors.InvalidFilterError("x", ("module",)), "validation_error", 400, "VALIDATION_ERROR", 400),
-    (statuses.PayloadTooLarge("The body is larger."), "payload_too_large", 413, "PAYLOAD_TOO_LARGE", 413),
-    (statuses.Unauthorized("A valid key."), "unauthorized", 401, "UNAUTHORIZED", 401),
-    (statuses.NotAcceptable("Version 1."), "not_acceptable", 406, "NOT_ACCEPTABLE", 406),
-    (statuses.PathUnknown("Nothing here."), "not_found", 404, "NOT_FOUND", 404),
+    (http_errors.PayloadTooLarge("The body is larger."), "payload_too_large", 413, "PAYLOAD_TOO_LARGE", 413),
+    (http_errors.Unauthorized("A valid key."), "unauthorized", 401, "UNAUTHORIZED", 401),
+    (http_errors.NotAcceptable("Version 1."), "not_acceptable", 406, "NOT_ACCEPTABLE", 406),
+    (http_errors.PathUnknown("Nothing here."), "not_found", 404, "NOT_FOUND", 404),
     (errors.NotFoundError("No such turn."), "not_found", 404, "NOT_FOUND", 404),
-    (statuses.MethodNotAllowed("POST"), "method_not_allowed", 405, "METHOD_NOT_ALLOWED", 405),
+    (http_errors.MethodNotAllowed("POST"), "method_not_allowed", 405, "METHOD_NOT_ALLOWED", 405),
     (
-        statuses.LimitReached("Slow down.", policy="address", retry_after=11.1),
+        http_errors.LimitReached("Slow down.", policy="address", retry_after=11.1),
         "rate_limited",
         429,
         "RATE_LIMIT_EXCEEDED",
@@ -79,7 +79,7 @@ def test_no_failure_of_a_service_shows_what_it_said(error: Exception) -> None:
 
 
 def test_retry_after_is_in_the_body_of_a_limit_and_rounded_up() -> None:
-    failure = failure_of(statuses.LimitReached("Slow down.", policy="address", retry_after=11.1))
+    failure = failure_of(http_errors.LimitReached("Slow down.", policy="address", retry_after=11.1))
     assert json.loads(QUERY_DIALECT.failure(failure, "r"))["retry_after"] == 12
     assert json.loads(MESSAGE_DIALECT.failure(failure, "r"))["retry_after"] == 12
     assert failure.wait == 12
@@ -92,4 +92,4 @@ def test_a_service_that_may_come_back_has_a_wait_in_the_header_only() -> None:
 
 
 def test_the_last_row_catches_every_error_of_ours() -> None:
-    assert statuses.TABLE[-1].error is errors.CitewellError
+    assert http_errors.TABLE[-1].error is errors.CitewellError

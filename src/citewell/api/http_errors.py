@@ -1,4 +1,4 @@
-"""The one table of failures: which error is which code and status in each dialect. Pure."""
+"""HTTP errors, the one table of failures: which error is which code and status in each dialect. Pure."""
 
 import math
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Stopping(CitewellError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ErrorRow:
     """A line of the table. Without a `message` the error's own is shown: it is about the request and safe."""
 
     error: type[CitewellError]
@@ -89,17 +89,17 @@ class Row:
 
 _WAIT = 5
 TABLE = (
-    Row(InvalidInputError, "validation_error", "VALIDATION_ERROR", 400, 400),
-    Row(PayloadTooLarge, "payload_too_large", "PAYLOAD_TOO_LARGE", 413, 413),
-    Row(SlowBody, "request_timeout", "REQUEST_TIMEOUT", 408, 408),
-    Row(Unauthorized, "unauthorized", "UNAUTHORIZED", 401, 401),
-    Row(NotAcceptable, "not_acceptable", "NOT_ACCEPTABLE", 406, 406),
-    Row(PathUnknown, "not_found", "NOT_FOUND", 404, 404),
-    Row(NotFoundError, "not_found", "NOT_FOUND", 404, 404),
-    Row(MethodNotAllowed, "method_not_allowed", "METHOD_NOT_ALLOWED", 405, 405),
-    Row(Conflict, "conflict", "CONFLICT", 409, 409),
-    Row(LimitReached, "rate_limited", "RATE_LIMIT_EXCEEDED", 429, 429),
-    Row(
+    ErrorRow(InvalidInputError, "validation_error", "VALIDATION_ERROR", 400, 400),
+    ErrorRow(PayloadTooLarge, "payload_too_large", "PAYLOAD_TOO_LARGE", 413, 413),
+    ErrorRow(SlowBody, "request_timeout", "REQUEST_TIMEOUT", 408, 408),
+    ErrorRow(Unauthorized, "unauthorized", "UNAUTHORIZED", 401, 401),
+    ErrorRow(NotAcceptable, "not_acceptable", "NOT_ACCEPTABLE", 406, 406),
+    ErrorRow(PathUnknown, "not_found", "NOT_FOUND", 404, 404),
+    ErrorRow(NotFoundError, "not_found", "NOT_FOUND", 404, 404),
+    ErrorRow(MethodNotAllowed, "method_not_allowed", "METHOD_NOT_ALLOWED", 405, 405),
+    ErrorRow(Conflict, "conflict", "CONFLICT", 409, 409),
+    ErrorRow(LimitReached, "rate_limited", "RATE_LIMIT_EXCEEDED", 429, 429),
+    ErrorRow(
         CollectionNotFoundError,
         "retrieval_unavailable",
         "RETRIEVAL_FAILED",
@@ -107,7 +107,7 @@ TABLE = (
         500,
         "No documentation has been indexed yet. Ingest it, then ask again.",
     ),
-    Row(
+    ErrorRow(
         RetrievalError,
         "retrieval_unavailable",
         "RETRIEVAL_FAILED",
@@ -116,7 +116,7 @@ TABLE = (
         "The documentation cannot be searched right now. Please try again in a moment.",
         _WAIT,
     ),
-    Row(
+    ErrorRow(
         EmbeddingError,
         "embedding_failed",
         "SERVICE_UNAVAILABLE",
@@ -125,7 +125,7 @@ TABLE = (
         "The question could not be prepared for the search. Please try again in a moment.",
         _WAIT,
     ),
-    Row(
+    ErrorRow(
         ModelError,
         "agent_unavailable",
         "OPENAI_ERROR",
@@ -134,7 +134,7 @@ TABLE = (
         "The answering model is not available right now. Please try again in a moment.",
         _WAIT,
     ),
-    Row(
+    ErrorRow(
         DatabaseError,
         "database_unavailable",
         "DATABASE_ERROR",
@@ -143,7 +143,7 @@ TABLE = (
         "Service temporarily unavailable. Database connection failed.",
         _WAIT,
     ),
-    Row(
+    ErrorRow(
         DeadlineError,
         "timeout",
         "TIMEOUT",
@@ -151,7 +151,7 @@ TABLE = (
         504,
         "The answer took too long. Please try again, perhaps with a shorter question.",
     ),
-    Row(
+    ErrorRow(
         Stopping,
         "service_unavailable",
         "SERVICE_UNAVAILABLE",
@@ -160,7 +160,7 @@ TABLE = (
         "The server is restarting. Please ask again in a moment.",
         _WAIT,
     ),
-    Row(
+    ErrorRow(
         CitewellError,
         "internal_error",
         "INTERNAL_ERROR",
@@ -176,7 +176,7 @@ INTERNAL = TABLE[-1]
 class Failure:
     """A failure as both dialects can show it."""
 
-    row: Row
+    row: ErrorRow
     message: str
     reason: str
     """The error's own code, finer than the row's."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field, field_validator
 
 from citewell.api.body import Json, validated
-from citewell.api.dialect import WireEvent
-from citewell.api.query_dialect import NOT_BLANK, SESSION_PATTERN, ResponseMetadata, Wire, metadata_of
-from citewell.api.statuses import Failure, failure_of
-from citewell.api.wire import NO_HEADING, cut, dumped, similarity, snippet
+from citewell.api.dialects.protocol import WireEvent
+from citewell.api.dialects.query import NOT_BLANK, SESSION_PATTERN, ResponseMetadata, metadata_of
+from citewell.api.dialects.wire import NO_HEADING, Wire, cut, dumped, similarity, snippet
+from citewell.api.http_errors import Failure, failure_of
 from citewell.conversations.sessions import session_id_of
 from citewell.models import (
     Answer,
@@ -72,7 +72,7 @@ class ChatRunRequest(Wire):
         return value if value and value.strip() else None
 
 
-class Source(Wire):
+class ReaderSource(Wire):
     chunk_text: str
     similarity_score: float = Field(ge=0.0, le=1.0)
     chapter: str
@@ -90,7 +90,7 @@ class ChatRunResponse(Wire):
     response: str = Field(description="Markdown with markers such as [1]; empty when `should_answer` is false")
     confidence: float = Field(ge=0.0, le=1.0)
     confidence_level: ConfidenceLevel
-    sources: list[Source]
+    sources: list[ReaderSource]
     session_id: str
     should_answer: bool
     refusal_reason: str | None = None
@@ -110,7 +110,7 @@ class ToolCallEvent(Wire):
 
 class RetrievalEvent(Wire):
     query: str
-    results: list[Source]
+    results: list[ReaderSource]
 
 
 class ContentEvent(Wire):
@@ -247,11 +247,11 @@ def _section(passage: Passage) -> str:
     return " > ".join(passage.heading_path) or NO_HEADING
 
 
-def _source(citation: Citation) -> Source:
+def _source(citation: Citation) -> ReaderSource:
     if citation.span is not None:
         return _selected(citation, citation.span)
     passage = citation.passage
-    return Source(
+    return ReaderSource(
         chunk_text=snippet(passage, citation.quote),
         similarity_score=similarity(citation.score),
         chapter=passage.chapter,
@@ -264,9 +264,9 @@ def _source(citation: Citation) -> Source:
     )
 
 
-def _selected(citation: Citation, whole: Span) -> Source:
+def _selected(citation: Citation, whole: Span) -> ReaderSource:
     quote, span = cut(citation.quote, whole)
-    return Source(
+    return ReaderSource(
         chunk_text=quote,
         similarity_score=1.0,
         chapter="User Selection",
@@ -279,9 +279,9 @@ def _selected(citation: Citation, whole: Span) -> Source:
     )
 
 
-def _result(found: ScoredPassage) -> Source:
+def _result(found: ScoredPassage) -> ReaderSource:
     passage = found.passage
-    return Source(
+    return ReaderSource(
         chunk_text=snippet(passage),
         similarity_score=similarity(found.score),
         chapter=passage.chapter,

@@ -1,4 +1,4 @@
-"""What the dialects share in rendering: JSON, snippets, safe numbers. Pure."""
+"""What the dialects share on the wire: the base of every model, JSON, snippets, safe numbers. Pure."""
 
 import json
 import math
@@ -11,10 +11,18 @@ SNIPPET = 500
 NO_HEADING = "Introduction"
 
 
+class Wire(BaseModel):
+    """Anything that goes over the wire."""
+
+
 def dumped(model: BaseModel, *, exclude_none: bool = False, exclude_unset: bool = False) -> str:
     """ASCII on one line. Not pydantic's own JSON: it fails on the half of a surrogate pair that a model may say."""
     value = model.model_dump(mode="json", exclude_none=exclude_none, exclude_unset=exclude_unset)
     return json.dumps(value, separators=(",", ":"))
+
+
+def encoded(model: BaseModel) -> bytes:
+    return dumped(model).encode()
 
 
 def similarity(score: float) -> float:

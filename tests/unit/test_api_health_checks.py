@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from citewell.api.health import Health
+from citewell.api.health_checks import HealthChecks
 from citewell.api.options import Probe
 from citewell.errors import DatabaseError, QdrantConnectionError
 from citewell.models import ServiceStatus
@@ -19,8 +19,8 @@ class Clock:
         return self.now
 
 
-def health(probes: Mapping[str, Probe] | None = None, clock: Clock | None = None) -> Health:
-    return Health({**UP, **(probes or {})}, probe_seconds=0.05, cache_seconds=3, clock=clock or Clock())
+def health(probes: Mapping[str, Probe] | None = None, clock: Clock | None = None) -> HealthChecks:
+    return HealthChecks({**UP, **(probes or {})}, probe_seconds=0.05, cache_seconds=3, clock=clock or Clock())
 
 
 async def test_all_up_is_healthy() -> None:

@@ -1,18 +1,17 @@
-"""The questions' routes: /chat, /chat/run, /chat/stream. They check, ask the engine, and let a dialect speak."""
+"""Questions: the routes /chat, /chat/run, /chat/stream. They check, ask the engine, and let a dialect speak."""
 
 import hashlib
 from collections.abc import Mapping
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.api.body import Json, parse, read_body
-from citewell.api.dialect import Dialect
+from citewell.api.body import Json, parse
+from citewell.api.dialects.message import MESSAGE_DIALECT
+from citewell.api.dialects.protocol import Dialect
+from citewell.api.dialects.query import QUERY_DIALECT
 from citewell.api.documents import CHAT, CHAT_RUN, CHAT_STREAM
-from citewell.api.exchange import Exchange, exchange_of
-from citewell.api.headers import check_version
-from citewell.api.limits import client_address
-from citewell.api.message_dialect import MESSAGE_DIALECT
-from citewell.api.query_dialect import QUERY_DIALECT
+from citewell.api.guard import address_of, admitted, raw_body
+from citewell.api.middleware import Exchange, exchange_of
 from citewell.api.state import ApiState, state_of
 from citewell.api.streams import AnswerRun, EventStream, replayed, unless_gone
 from citewell.conversations.sessions import new_session_id
@@ -66,33 +65,12 @@ def dialect_of(body: Json) -> Dialect:
     raise InvalidInputError(f"Of {names} the body must have exactly one; it has {found}.", field=dialects[0].asks_with)
 
 
-async def admitted(request: Request) -> str:
-    """Check key, version and the address's limit; the address. Raises what the table of statuses knows."""
-    state, exchange = state_of(request), exchange_of(request)
-    state.keys.check(request.headers)
-    check_version(request.headers)
-    address = _address(request)
-    standing = await state.windows.admit("address", address)
-    exchange.standings.append(standing)
-    standing.check()
-    return address
-
-
-def _address(request: Request) -> str:
-    peer = request.client.host if request.client else None
-    return client_address(peer, request.headers.getlist("x-forwarded-for"), state_of(request).options.proxies)
-
-
-async def raw_body(request: Request) -> bytes:
-    return await read_body(request.scope, request.receive, seconds=state_of(request).options.body_seconds)
-
-
 async def answered(request: Request, raw: bytes, body: Json, *, streaming: bool) -> Response:
     """Ask the engine and let the exchange's dialect speak, in one reply or in events."""
     state, exchange = state_of(request), exchange_of(request)
     question = exchange.dialect.question(body, new_session_id=new_session_id(), request_id=exchange.request_id)
-    standing = await state.windows.admit("session", question.session_id)
-    exchange.standings.append(standing)
+    standing = await state.rate_limiter.admit("session", question.session_id)
+    exchange.rate_limits.append(standing)
     standing.check()
     log("chat", "question received", query_length=len(question.text), session=short(question.session_id))
     run, headers = _begun(request, state, exchange, question, raw)
@@ -119,16 +97,16 @@ def _begun(
     seen: list[AnswerEvent] = []
     kept = None
     if key is not None:
-        caller = request.headers.get("x-api-key") or _address(request)
-        kept = state.replies.begin(caller, key, hashlib.sha256(raw).digest())
+        caller = request.headers.get("x-api-key") or address_of(request)
+        kept = state.idempotency.begin(caller, key, hashlib.sha256(raw).digest())
     if kept is None:
         if key is not None:
-            exchange.held.callback(state.replies.end, caller, key, seen)
-        exchange.held.callback(state.slots.take())
+            exchange.held.callback(state.idempotency.end, caller, key, seen)
+        exchange.held.callback(state.concurrency.take())
     run = AnswerRun(
         replayed(kept) if kept is not None else state.parts.engine.stream(question),
         seen=seen,
-        running=state.running,
+        open_runs=state.open_runs,
         metrics=state.metrics,
         dialect=exchange.dialect.name,
         query_length=len(question.text),

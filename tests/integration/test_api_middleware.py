@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from citewell import errors
+from citewell.api.http_errors import failure_of
 from citewell.api.options import ApiOptions
-from citewell.api.statuses import failure_of
 from citewell.errors import CitewellError
 from citewell.models import Completed, Failed, ServiceStatus, TextReleased
 from tests.support.api import (

@@ -8,9 +8,10 @@ from typing import Literal
 from pydantic import Field
 
 from citewell.api.body import Json, validated
-from citewell.api.dialect import WireEvent
-from citewell.api.query_dialect import MAX_QUERY, Wire
-from citewell.api.statuses import Failure, failure_of
+from citewell.api.dialects.protocol import WireEvent
+from citewell.api.dialects.query import MAX_QUERY
+from citewell.api.dialects.wire import Wire
+from citewell.api.http_errors import Failure, failure_of
 from citewell.conversations.history import token_estimate
 from citewell.errors import InvalidInputError
 from citewell.models import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased

@@ -1,4 +1,4 @@
-"""How often and how much at once: sliding windows per address and session, and slots. Owner of `limits` and `redis`.
+"""The rate limiter: sliding windows per address and session. Owner of `limits` and `redis`.
 
 Windows are kept in this process, or on Redis for several. A Redis that does not answer costs one short wait; then this
 process counts alone until Redis is back.
@@ -6,15 +6,14 @@ process counts alone until Redis is back.
 
 import asyncio
 import contextlib
-import re
+import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Literal, Self
 
-from citewell.api.statuses import LimitReached
+from citewell.api.http_errors import LimitReached
 from citewell.logs import log
 from citewell.models import ServiceStatus
 
@@ -26,45 +25,10 @@ if TYPE_CHECKING:
 WINDOW = 60
 MAX_KEYS = 50_000
 Policy = Literal["address", "session"]
-_WITH_PORT = re.compile(r"([0-9.]+):\d{1,5}|\[([^\]]*)\](?::\d{1,5})?")
-
-
-def client_address(peer: str | None, forwarded: Sequence[str], trusted: Sequence[IPv4Network | IPv6Network]) -> str:
-    """Whose request it is: the last address, from right to left, that is not one of our proxies.
-
-    What stands left of that was written by the client itself and means nothing. An IPv6 client is its /64 network:
-    a single household owns 2^64 addresses.
-    """
-    current = peer or "local"
-    hops = [hop.strip() for line in forwarded for hop in line.split(",")]
-    while hops and _is_trusted(current, trusted):
-        hop = hops.pop()
-        if _parsed(hop) is None:
-            break
-        current = hop
-    address = _parsed(current)
-    if isinstance(address, IPv6Address):
-        return str(address.ipv4_mapped or IPv6Network((address, 64), strict=False))
-    return str(address or current)
-
-
-def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    """Some proxies write a port behind the address."""
-    match = _WITH_PORT.fullmatch(text)
-    with contextlib.suppress(ValueError):
-        return ip_address((match.group(1) or match.group(2) if match else text).partition("%")[0])
-    return None
-
-
-def _is_trusted(text: str, trusted: Sequence[IPv4Network | IPv6Network]) -> bool:
-    address = _parsed(text)
-    if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        address = address.ipv4_mapped
-    return address is not None and any(address in network for network in trusted)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RateLimitStatus:
     """Where a client stands with one limit after this request."""
 
     policy: Policy
@@ -84,7 +48,7 @@ class Standing:
             )
 
 
-class LocalWindows:
+class LocalRateLimiter:
     """Exact moving windows in this process. Forgets the longest unused key when there are too many."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time, max_keys: int = MAX_KEYS) -> None:
@@ -95,7 +59,7 @@ class LocalWindows:
     def __len__(self) -> int:
         return len(self._hits)
 
-    def admit(self, policy: Policy, key: str, limit: int) -> Standing:
+    def admit(self, policy: Policy, key: str, limit: int) -> RateLimitStatus:
         now = self._clock()
         hits = self._hits.get((policy, key), deque())
         while hits and hits[0] <= now - WINDOW:
@@ -108,10 +72,10 @@ class LocalWindows:
             while len(self._hits) > self._max_keys:
                 self._hits.popitem(last=False)
         reset = hits[0] + WINDOW - now if hits else float(WINDOW)
-        return Standing(policy, limit, limit - len(hits), reset, admitted)
+        return RateLimitStatus(policy, limit, limit - len(hits), reset, admitted)
 
 
-class Windows:
+class RateLimiter:
     """The sliding windows. Open it with `async with`: it watches for Redis to come back."""
 
     def __init__(
@@ -125,7 +89,7 @@ class Windows:
     ) -> None:
         self._limits = limits
         self._clock = clock
-        self._local = LocalWindows(clock=clock)
+        self._local = LocalRateLimiter(clock=clock)
         self._redis_url = redis_url
         self._redis_wait = redis_wait
         self._look_again = look_again
@@ -173,7 +137,7 @@ class Windows:
         with contextlib.suppress(*self._errors):
             await pool.disconnect()
 
-    async def admit(self, policy: Policy, key: str) -> Standing:
+    async def admit(self, policy: Policy, key: str) -> RateLimitStatus:
         """Count a request; one that is not admitted does not count."""
         if self._shared is not None and not self._away.is_set():
             try:
@@ -189,12 +153,12 @@ class Windows:
                 self._away.set()
         return self._local.admit(policy, key, self._limits[policy])
 
-    async def _admit_shared(self, windows: "MovingWindowRateLimiter", policy: Policy, key: str) -> Standing:
+    async def _admit_shared(self, windows: "MovingWindowRateLimiter", policy: Policy, key: str) -> RateLimitStatus:
         item = self._items[policy]
         admitted = await windows.hit(item, policy, key)
         stats = await windows.get_window_stats(item, policy, key)
         reset = max(0.0, stats.reset_time - self._clock())
-        return Standing(policy, item.amount, max(0, stats.remaining), reset, admitted)
+        return RateLimitStatus(policy, item.amount, max(0, stats.remaining), reset, admitted)
 
     async def _watch(self) -> None:
         while True:
@@ -223,23 +187,10 @@ class Windows:
         return ServiceStatus("degraded", None, "Redis does not answer; each process counts alone")
 
 
-class Slots:
-    """How many questions may be answered at once, in this process."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.taken = 0
-
-    def take(self) -> Callable[[], None]:
-        """Take a slot; call what is returned to free it. Raises LimitReached."""
-        if self.taken >= self.count:
-            raise LimitReached(
-                f"{self.count} questions are being answered already. Please try again in a moment.",
-                policy="concurrency",
-                retry_after=1,
-            )
-        self.taken += 1
-        return self._free
-
-    def _free(self) -> None:
-        self.taken -= 1
+def rate_limit_headers(statuses: Sequence[RateLimitStatus]) -> dict[str, str]:
+    if not statuses:
+        return {}
+    return {
+        "ratelimit-policy": ", ".join(f'"{s.policy}";q={s.limit};w={WINDOW}' for s in statuses),
+        "ratelimit": ", ".join(f'"{s.policy}";r={s.remaining};t={math.ceil(s.reset)}' for s in statuses),
+    }

@@ -1,0 +1,1 @@
+"""Admission: who may ask, how often and how many at once. API keys, rate limits, concurrency, idempotency."""

@@ -1,0 +1,1 @@
+"""The wire's dialects over one engine: bodies in, events and failures out. Pure; no dialect knows HTTP's headers."""

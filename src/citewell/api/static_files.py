@@ -1,0 +1,65 @@
+"""Static files: the page at `/` and the API's reference at `/docs`, from the package's assets."""
+
+import mimetypes
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from fastapi import APIRouter, Request, Response
+
+from citewell.api.headers import PAGE_POLICY
+from citewell.errors import NotFoundError
+
+_TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".html": "text/html"}
+
+
+class StaticFolder:
+    """The files of one folder of the package's assets, read once: no path of a request ever reaches the disk."""
+
+    def __init__(self, folder: str) -> None:
+        self._files: dict[str, tuple[bytes, str]] = {}
+        root = files("citewell").joinpath("assets", folder)
+        if root.is_dir():
+            self._read(root, "")
+
+    def _read(self, folder: Traversable, prefix: str) -> None:
+        for file in folder.iterdir():
+            if file.is_dir():
+                self._read(file, f"{prefix}{file.name}/")
+            elif not file.name.startswith((".", "_")):
+                suffix = "." + file.name.rpartition(".")[2]
+                media_type = _TYPES.get(suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+                self._files[prefix + file.name] = (file.read_bytes(), media_type)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def response(self, name: str) -> Response:
+        if name not in self._files:
+            raise NotFoundError("There is nothing at this path.")
+        body, media_type = self._files[name]
+        headers = {"content-security-policy": PAGE_POLICY, "cache-control": "no-cache"}
+        return Response(body, headers=headers, media_type=media_type)
+
+
+def static_router(page: StaticFolder, manual: StaticFolder) -> APIRouter:
+    router = APIRouter(default_response_class=Response)
+
+    @router.get("/", include_in_schema=False)
+    async def home(request: Request) -> Response:
+        del request
+        return page.response("index.html")
+
+    @router.get("/page/{name:path}", include_in_schema=False)
+    async def page_file(request: Request) -> Response:
+        return page.response(request.path_params["name"])
+
+    @router.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        del request
+        return manual.response("index.html")
+
+    @router.get("/apidocs/{name:path}", include_in_schema=False)
+    async def docs_file(request: Request) -> Response:
+        return manual.response(request.path_params["name"])
+
+    return router
