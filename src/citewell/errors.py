@@ -94,6 +94,7 @@ class IndexDamagedError(RetrievalError):
             f"The index cannot be read and may be damaged ({found:.160}). "
             "Ingest the book again, or return to the index before it with `citewell index back`."
         )
+        self.found = found
 
 
 class SchemaValidationError(RetrievalError):

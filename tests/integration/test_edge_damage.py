@@ -1,11 +1,11 @@
 """An embedded index whose files are damaged: every call says so, health tells, and a new run repairs it."""
 
 import asyncio
+import os
 import random
 from contextlib import aclosing
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from citewell.embedding import BuiltinEmbedder
@@ -13,25 +13,24 @@ from citewell.errors import IndexDamagedError, RetrievalError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.edge_shard import translated
 from citewell.ingest import IngestOptions, ingest, source_of
-from tests.integration.test_edge_generations import VECTOR, passage, publish, served
+from tests.integration.test_edge_generations import VECTOR, publish, served
 
 PANICS = "payload_storage/tracker.dat"
 """Damaged, it makes Rust panic, which Python sees as a BaseException of a class that cannot be imported."""
 RAISES = "payload_storage/page_0.dat"
 """Damaged, it makes Edge raise a bare Exception."""
-HOLDS_TWO = 1024
-"""Bytes. The first two passages of a file are before this, most of a hundred are after it."""
 
 
-def damage(folder: Path, name: str, *, generation: str = "*", after: int = 0) -> list[tuple[Path, bytes]]:
-    """Overwrite with noise, in place: whoever has a file mapped sees it. What was there before."""
-    before = []
+def damage(folder: Path, name: str, *, generation: str = "*") -> None:
+    """Overwrite with noise, in place: whoever has a file mapped sees it."""
     for path in folder.glob(f"generations/{generation}/shard/segments/*/{name}"):
         with path.open("r+b") as file:
-            before.append((path, file.read(200_000)))
-            file.seek(after)
-            file.write(random.Random(1).randbytes(len(before[-1][1]) - after))
-    return before
+            file.write(random.Random(1).randbytes(min(path.stat().st_size, 200_000)))
+
+
+def vectors_of(folder: Path) -> Path:
+    (path,) = folder.glob("generations/*/shard/segments/*/vector_storage-dense/vectors/chunk_0.mmap")
+    return path
 
 
 @pytest.mark.parametrize("name", [PANICS, RAISES])
@@ -56,25 +55,42 @@ async def test_a_ping_reads_from_the_files(tmp_path: Path, name: str) -> None:
         await index.ping()
 
 
-async def test_a_ping_tries_again_what_failed_until_it_succeeds(tmp_path: Path) -> None:
-    """Damage may be where a ping by itself does not look."""
-    made = sorted((passage(f"text {n}") for n in range(100)), key=lambda made: made.id)
-    draft = await EdgeWriter(tmp_path).begin(embedder="toy", dimensions=4)
-    for part in (made[:2], made[2:]):  # within one call Edge keeps no order
-        await draft.add(part, np.stack([VECTOR] * len(part)))
-    await draft.publish()
+async def test_damage_that_no_search_would_meet_is_found_before_the_next_one_until_it_is_mended(tmp_path: Path) -> None:
+    """One bit of a vector: Edge would rank by it and say nothing."""
+    await publish(tmp_path, "text")
     index = EdgeIndex(tmp_path)
     await index.ping()
-    before = damage(tmp_path, RAISES, after=HOLDS_TWO)
+    path = vectors_of(tmp_path)
+    sound = path.read_bytes()
+    with path.open("r+b") as file:
+        file.write(bytes([sound[0] ^ 1]))
+    for ask in (index.candidates("x", VECTOR, limit=10, filters={}), index.ping(), index.current(), index.ping()):
+        with pytest.raises(IndexDamagedError, match=r"chunk_0\.mmap is not what was written"):
+            await ask
+    checked = await EdgeWriter(tmp_path).integrity()
+    assert (checked.sound, len(checked.damaged_files)) == (False, 1)
+    with path.open("r+b") as file:
+        file.write(sound[:1])
     await index.ping()
+    assert await served(index) == {"text"}
+    assert (await EdgeWriter(tmp_path).integrity()).sound
+
+
+@pytest.mark.parametrize("harm", ["shorter", "gone", "manifest"])
+async def test_damage_is_found_when_the_index_is_opened(tmp_path: Path, harm: str) -> None:
+    """A file cut short makes Rust end the process, so that it must not get to read it."""
+    generation = await publish(tmp_path, "text")
+    home = tmp_path / "generations" / generation.id
+    payloads = next(home.glob("shard/segments/*/payload_storage/page_0.dat"))
+    if harm == "shorter":
+        os.truncate(payloads, 100)
+    elif harm == "gone":
+        payloads.unlink()
+    else:
+        manifest = home / "generation.json"
+        manifest.write_text(manifest.read_text("utf-8").replace('"passages": 1', '"passages": 2'), "utf-8")
     with pytest.raises(IndexDamagedError):
-        await index.passages_of("https://book.example/a")
-    with pytest.raises(IndexDamagedError):
-        await index.ping()
-    for path, content in before:
-        with path.open("r+b") as file:
-            file.write(content)
-    await index.ping()
+        await EdgeIndex(tmp_path).current()
 
 
 async def test_going_back_serves_the_sound_generation_before(tmp_path: Path) -> None:

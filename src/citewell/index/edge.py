@@ -33,6 +33,7 @@ from citewell.index.edge_folder import (
     need_space,
     point_to,
     pointer_stamp,
+    read_manifest,
     sync,
     sync_tree,
     write_manifest,
@@ -71,8 +72,8 @@ class EdgeIndex:
         self._opening = threading.Lock()
         self._opened: OpenGeneration | None = None
         self._pointer: tuple[int, int] | None = None
-        self._failed: Callable[[], object] | None = None
-        """What met damage last. A ping tries it again: the damage may be where nothing else looks."""
+        self._damaged: tuple[tuple[int, int], IndexDamagedError] | None = None
+        """Damage that was found, and at which pointer. A ping looks again; a question need not pay for it."""
 
     async def current(self) -> Generation:
         # A look at the pointer is quicker than a change of thread.
@@ -87,13 +88,13 @@ class EdgeIndex:
     async def candidates(
         self, text: str, vector: Vector, *, limit: int, filters: Filters, hints: Sequence[Hint] = ()
     ) -> list[Hit]:
-        def search() -> list[Hit]:
-            return self._open().candidates(self._encoder.of_query(text, hints), vector, limit, filters)
+        def search(opened: OpenGeneration) -> list[Hit]:
+            return opened.candidates(self._encoder.of_query(text, hints), vector, limit, filters)
 
         return await asyncio.to_thread(self._tried, search)
 
     async def passages_of(self, url: str) -> list[Passage]:
-        return await asyncio.to_thread(self._tried, lambda: self._open().passages_of(url))
+        return await asyncio.to_thread(self._tried, lambda opened: opened.passages_of(url))
 
     async def pages(self) -> list[PageEntry]:
         return list((await asyncio.to_thread(self._open)).pages)
@@ -102,19 +103,22 @@ class EdgeIndex:
         self._opened = None
         self._pointer = None
 
-    def _tried(self, work: Callable[[], T]) -> T:
+    def _tried(self, work: Callable[[OpenGeneration], T]) -> T:
+        """Damage is looked for before each search, so that none is ranked by what was not written."""
+        opened = self._open()
         try:
-            return work()
-        except IndexDamagedError:
-            self._failed = work
+            opened.files.check()
+            return work(opened)
+        except FileNotFoundError:
+            return work(opened)  # unlinked by a later run, and still readable
+        except IndexDamagedError as error:
+            opened.files.forget()
+            self._keep(error)
             raise
 
     def _ping(self) -> None:
-        self._open().look()
-        failed = self._failed
-        if failed is not None:
-            failed()
-            self._failed = None
+        self._damaged = None
+        self._tried(OpenGeneration.look)
 
     def _open(self) -> OpenGeneration:
         """The current generation. Searches under way keep the one they began with."""
@@ -122,11 +126,21 @@ class EdgeIndex:
             return opened
         with self._opening:
             pointer = pointer_stamp(self._folder)
+            if self._damaged is not None and self._damaged[0] == pointer:
+                raise IndexDamagedError(self._damaged[1].found)
             if self._opened is not None and pointer == self._pointer:
                 return self._opened
-            self._opened = self._load_current()
+            try:
+                self._opened = self._load_current()
+            except IndexDamagedError as error:
+                self._keep(error)
+                raise
             self._pointer = pointer
             return self._opened
+
+    def _keep(self, error: IndexDamagedError) -> None:
+        self._damaged = (pointer_stamp(self._folder), error)
+        self._opened = self._pointer = None
 
     def _as_opened(self) -> OpenGeneration | None:
         return self._opened if pointer_stamp(self._folder) == self._pointer else None
@@ -345,6 +359,7 @@ class EdgeDraft:
         self._shard.flush()
         passages = self._shard.count(edge.CountRequest())
         self._shard.close()
+        edge.EdgeShard.load(str(self._home / "shard")).close()  # the first opening writes its settings anew
         entries = self._contents.entries()
         generation = Generation(
             self._id, self._embedder, self._dimensions, self._created_at, len(entries), passages, SCHEMA_VERSION
@@ -364,7 +379,11 @@ def _shard_config(dimensions: int) -> edge.EdgeConfig:
 
 
 def _integrity(folder: Path) -> Integrity:
-    opened = OpenGeneration.load(folder / "generations" / current_id(folder))
+    home = folder / "generations" / current_id(folder)
+    generation, _, files = read_manifest(home)
+    if damaged := files.damaged():
+        return Integrity(generation, damaged_files=tuple(damaged))
+    opened = OpenGeneration.load(home)
     stored = ((passage_of(str(r.id), r.payload or {}), dense_of(r)) for r in opened.scroll(vectors=True))
     return inspected(opened.generation, opened.pages, stored)
 

@@ -7,22 +7,27 @@
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from citewell.errors import (
     CitewellError,
     CollectionNotFoundError,
+    IndexDamagedError,
     IngestError,
     IngestRunningError,
     RetrievalError,
     SchemaValidationError,
 )
+from citewell.index.checksums import CheckedFiles, checksums_of
 from citewell.index.payload import generation_of, manifest_of
 from citewell.models import Generation, PageEntry
+
+_MANIFEST = "generation.json"
 
 
 def pointer_stamp(folder: Path) -> tuple[int, int]:
@@ -53,19 +58,31 @@ def _out_of_reach(folder: Path, error: OSError) -> RetrievalError:
     return RetrievalError(f"The index in {folder} cannot be read: {error.strerror}.")
 
 
-def read_manifest(folder: Path) -> tuple[Generation, tuple[PageEntry, ...]]:
+def read_manifest(folder: Path) -> tuple[Generation, tuple[PageEntry, ...], CheckedFiles]:
     try:
-        manifest = json.loads((folder / "generation.json").read_text(encoding="utf-8"))
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        generation = generation_of(manifest)
+        digest = manifest.pop("digest")
         contents = tuple(PageEntry(*entry) for entry in manifest["contents"])
-    except (ValueError, KeyError, TypeError) as error:
+        files = CheckedFiles(folder, dict(manifest["files"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SchemaValidationError(f"The index in {folder} cannot be read. Ingest the book again.") from error
-    return generation_of(manifest), contents
+    if digest != _digest(manifest):
+        raise IndexDamagedError(f"{_MANIFEST} is not what was written")
+    return generation, contents, files
 
 
 def write_manifest(folder: Path, generation: Generation, pages: Sequence[PageEntry]) -> None:
+    """The last file of a generation: it holds the checksums of all others, and its own."""
     contents = [[page.url, page.title, page.module, page.passages] for page in pages]
-    text = json.dumps(manifest_of(generation) | {"contents": contents}, ensure_ascii=False)
-    (folder / "generation.json").write_text(text, encoding="utf-8")
+    files = checksums_of(folder, without=_MANIFEST)
+    manifest = {**manifest_of(generation), "contents": contents, "files": files}
+    text = json.dumps(manifest | {"digest": _digest(manifest)}, ensure_ascii=False)
+    (folder / _MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _digest(manifest: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 def generation_folders(folder: Path) -> list[Path]:

@@ -11,6 +11,7 @@ import qdrant_edge as edge
 
 from citewell.errors import IndexDamagedError, RetrievalError, SchemaValidationError
 from citewell.index import Hit
+from citewell.index.checksums import CheckedFiles
 from citewell.index.edge_folder import read_manifest
 from citewell.index.payload import BM25, DENSE, conditions, passage_of
 from citewell.index.terms import Terms
@@ -45,15 +46,17 @@ class OpenGeneration:
     generation: Generation
     pages: tuple[PageEntry, ...]
     shard: edge.EdgeShard
+    files: CheckedFiles
     _seen: dict[UUID, Passage] = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path) -> "OpenGeneration":
         """Raises FileNotFoundError when the folder is gone."""
-        generation, pages = read_manifest(folder)
+        generation, pages, files = read_manifest(folder)
+        files.check()  # before Rust reads them: it trusts the lengths in them, and may end the process
         with translated():
             shard = edge.EdgeShard.load(str(folder / "shard"))
-        return cls(generation, pages, shard)
+        return cls(generation, pages, shard, files)
 
     def candidates(self, terms: Terms, vector: Vector, limit: int, filters: Filters) -> list[Hit]:
         if vector.shape != (self.generation.dimensions,) or not np.isfinite(vector).all():

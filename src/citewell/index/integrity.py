@@ -14,18 +14,20 @@ class Integrity:
     """What the look found; ids of passages, sorted."""
 
     generation: Generation
-    passages: int
-    altered: tuple[str, ...]
+    passages: int = 0
+    altered: tuple[str, ...] = ()
     """The text does not have the hash that was stored with it."""
-    orphans: tuple[str, ...]
+    orphans: tuple[str, ...] = ()
     """Passages of no page of the table of contents."""
-    duplicates: tuple[str, ...]
+    duplicates: tuple[str, ...] = ()
     """A second passage for the same place of a page."""
-    broken_vectors: tuple[str, ...]
+    broken_vectors: tuple[str, ...] = ()
+    damaged_files: tuple[str, ...] = ()
+    """Not what was written; with any, the passages are not looked at."""
 
     @property
     def sound(self) -> bool:
-        found = self.altered or self.orphans or self.duplicates or self.broken_vectors
+        found = self.altered or self.orphans or self.duplicates or self.broken_vectors or self.damaged_files
         return not found and self.passages == self.generation.passages
 
     def as_json(self) -> dict[str, object]:
@@ -38,6 +40,7 @@ class Integrity:
             "orphans": list(self.orphans),
             "duplicates": list(self.duplicates),
             "broken_vectors": list(self.broken_vectors),
+            "damaged_files": list(self.damaged_files),
             "sound": self.sound,
         }
 
