@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from citewell.document import Block, Heading
 from citewell.errors import CitewellError, InvalidFilterError, InvalidInputError, InvalidQueryError
 
 Vector = NDArray[np.float32]
@@ -29,16 +30,6 @@ SELECTION_URL = "selected_text"
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading of a page. `start` is where its line begins in the page's text."""
-
-    level: int
-    text: str
-    anchor: str
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """A page of the book, as clean Markdown: no JSX, no front matter, links and images reduced to their text."""
 
@@ -46,13 +37,18 @@ class Page:
     """Without an anchor."""
     title: str
     text: str
-    headings: tuple[Heading, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    """In order, not overlapping, over all of the text but the blank space between them."""
     module: str = ""
     """The label of the folder that the page is in."""
     language: str = "en"
     version: str = ""
     page_starts: tuple[int, ...] = ()
     """Where each printed page begins in `text`, for books that have page numbers."""
+
+    @property
+    def headings(self) -> tuple[Heading, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, Heading))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""Prose taken apart, with exact offsets: blocks of Markdown, sentences, words and their stems. Pure.
+"""Words and their stems, and Markdown taken apart for those who do not read a page's blocks yet. Pure.
 
-The only module that imports Stemmer. Splitting, grounding and the built-in model all cut text here, so that
-a sentence is the same sentence everywhere.
+The only module that imports Stemmer.
 """
 
 import re
@@ -12,6 +11,21 @@ from functools import lru_cache
 from typing import Literal
 
 import Stemmer
+
+from citewell.document import STOPWORDS, split_sentences
+
+__all__ = [
+    "STOPWORDS",
+    "Block",
+    "BlockKind",
+    "Sentence",
+    "blocks",
+    "content_stems",
+    "is_signpost",
+    "sentences",
+    "stem",
+    "words",
+]
 
 BlockKind = Literal["heading", "paragraph", "list_item", "table", "code"]
 
@@ -104,82 +118,12 @@ def _prose_end(lines: list[tuple[int, str]], first: int) -> int:
     return last
 
 
-# A word that ends in a full stop without ending the sentence.
-_ABBREVIATIONS = frozenset(
-    "e.g i.e etc vs cf al fig figs eq eqs sec secs ch no nos vol pp p ed eds approx ca max min resp incl dept est "
-    "dr mr mrs ms prof st jr sr gen col lt sgt rev hon inc ltd co corp u.s u.k u.n e.u a.m p.m ph.d b.sc m.sc "
-    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun viz v ver".split()
-)
-# Those that may end a sentence, when a word such as "The" or "It" follows.
-_MAY_END = frozenset("etc al a.m p.m inc ltd co corp u.s u.k u.n e.u ph.d b.sc m.sc".split())
-_END = re.compile(r"([.!?…]+|[。！？])([\"'”’)\]*_]*)(?=\s|$|\[\d|[。！？]|(?<=[。！？]))")
-_OPENS = re.compile(r"^[\"'“‘(\[`*_]*([^\W_])", re.UNICODE)
-_IDENTIFIER = re.compile(r"^[a-z]+(?:\d|_[a-z])\w*\s")  # "tf2", "robot_state_publisher": may begin a sentence
-_CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)*?\1(?!`)", re.DOTALL)
-_MARKERS = re.compile(r"(?:\s*\[\d{1,4}\])+")
-
-
 def sentences(text: str, offset: int = 0) -> list[Sentence]:
-    """Split prose (one paragraph or list item) into sentences.
-
-    Abbreviations, initials, decimals, versions, file names and code spans do not end one. Citation markers that
-    follow a full stop belong to the sentence before them. Offsets are into `text`, plus `offset`.
-    """
-    spans = [m.span() for m in _CODE_SPAN.finditer(text)]
-    found: list[Sentence] = []
-    start = 0
-    for match in _END.finditer(text):
-        if any(a <= match.start() < b for a, b in spans) or match.end() <= start:
-            continue
-        end = match.end()
-        if not _ends_sentence(text, start, match):
-            continue
-        if markers := _MARKERS.match(text, end):
-            end = markers.end()
-        found.extend(_trimmed(text, start, end, offset))
-        start = end
-    found.extend(_trimmed(text, start, len(text), offset))
-    return found
-
-
-def _trimmed(text: str, start: int, end: int, offset: int) -> list[Sentence]:
-    piece = text[start:end]
-    left = start + len(piece) - len(piece.lstrip())
-    right = left + len(piece.strip())
-    return [Sentence(text[left:right], left + offset, right + offset)] if right > left else []
-
-
-def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
-    mark = match.group(1)
-    if mark != ".":
-        following = text[match.end() :].lstrip()
-        return not (mark[0] in ".…" and following[:1].islower())
-    following = text[match.end() :].lstrip()
-    if not following:
-        return True
-    opening = _OPENS.match(following)
-    before = text[start : match.start()]
-    word = re.split(r"[\s(\[\"'“‘]", before)[-1].lower()
-    if opening and opening.group(1).islower() and not following.startswith("`") and not _IDENTIFIER.match(following):
-        # "e.g. this", "approx. 5": a lower-case letter goes on; but a path or a name in code may begin a sentence.
-        return word not in _ABBREVIATIONS and "\n" in text[match.end() : match.end() + 2] and len(word) > 3
-    if len(word) == 1 and before[-1:].isupper():
-        return False  # an initial
-    if re.fullmatch(r"\d{1,3}", word) and not before[: -len(word)].strip(" \t\n-*+"):
-        return False  # "3. Build the workspace": the number of a step
-    if word in _MAY_END:
-        return bool(opening) and re.split(r"\W", following.lstrip("\"'“‘([`*_"), maxsplit=1)[0].lower() in STOPWORDS
-    return word not in _ABBREVIATIONS
+    """The sentences of one paragraph or list item, with their text. Offsets are into `text`, plus `offset`."""
+    return [Sentence(text[start:end], start + offset, end + offset) for start, end in split_sentences(text)]
 
 
 _WORD = re.compile(r"[^\W_]+(?:[-_.'’:/][^\W_]+)*", re.UNICODE)
-STOPWORDS = frozenset(
-    "a an the this that these those i you he she it we they me him her us them my your his its our their mine yours "
-    "is am are was were be been being do does did doing done have has had having will would shall should can could may "
-    "might must of in on at by for with about to from into onto out up down over under again than then so such as if "
-    "and or but nor not no because while until what which who whom whose when where why how there here all any both "
-    "each few more most other some own same too very just also only s t d ll re ve m one ones get gets got let".split()
-)
 _LOCAL = threading.local()
 _BETWEEN_LINKS = re.compile(r"\s+[·›»→|]\s+")
 _SHORTEST_TRAIL = 2

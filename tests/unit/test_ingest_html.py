@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.ingest.html import MAX_DEPTH, UnreadableHtml, fragment_markdown, read_html
-from citewell.text import blocks
+from tests.support.blocks import check_blocks
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_article_comes_without_what_surrounds_it() -> None:
     )
     page = read_html(source)
     assert page.text.text == "## A\n\nWords."
-    assert [(h.text, h.anchor) for h in page.text.headings] == [("A", "a")]
+    assert [(h.title, h.anchor) for h in page.text.headings] == [("A", "a")]
 
 
 def test_a_page_without_a_heading_is_named_by_its_title() -> None:
@@ -76,7 +76,6 @@ PIECES = st.lists(
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(PIECES)
-def test_any_html_is_read_and_its_headings_are_found_again(source: str) -> None:
+def test_any_html_is_read_into_blocks_that_cover_it(source: str) -> None:
     page = read_html(source).text
-    starts = {block.start for block in blocks(page.text) if block.kind == "heading"}
-    assert {heading.start for heading in page.headings} <= starts
+    check_blocks(page.text, page.blocks)

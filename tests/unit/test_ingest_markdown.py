@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.ingest.markdown import Flavour, read_markdown
-from citewell.text import blocks
+from tests.support.blocks import check_blocks
 
 
 def text_of(source: str, flavour: Flavour = "docusaurus") -> str:
@@ -113,7 +113,7 @@ def test_unclosed_tags_are_named() -> None:
 
 def test_headings_know_where_they_stand() -> None:
     page = read_markdown("# T\n\nA\n\n## B `c` {#d}\n\nE\n\nF\n===\n", "docusaurus", lambda _: None).text
-    assert [(h.level, h.text, h.anchor) for h in page.headings] == [(1, "T", ""), (2, "B c", "d"), (1, "F", "")]
+    assert [(h.level, h.title, h.anchor) for h in page.headings] == [(1, "T", ""), (2, "B c", "d"), (1, "F", "")]
     assert [page.text[h.start :].split("\n")[0] for h in page.headings] == ["# T", "## B `c`", "# F"]
 
 
@@ -161,6 +161,12 @@ SNIPPETS = st.lists(
             "<pre>",
             "\x00",
             "\ue000",
+            "::: note\n",
+            "\n:::\n",
+            "<details><summary>",
+            "</details>",
+            "\nterm\n:   ",
+            "> [!NOTE]\n",
             "é",
             "文",
         ]
@@ -171,11 +177,10 @@ SNIPPETS = st.lists(
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(SNIPPETS, st.sampled_from(["docusaurus", "mkdocs"]))
-def test_any_text_is_read_and_its_headings_are_found_again(source: str, flavour: Flavour) -> None:
+def test_any_text_is_read_into_blocks_that_cover_it(source: str, flavour: Flavour) -> None:
     page = read_markdown(source, flavour, lambda _: None).text
-    starts = {block.start for block in blocks(page.text) if block.kind == "heading"}
-    assert {heading.start for heading in page.headings} <= starts
-    assert not re.search("[\ue000\ue001\ue002\x00]", page.text)
+    check_blocks(page.text, page.blocks)
+    assert not re.search("[\ue000-\ue006\x00]", page.text)
 
 
 def test_deep_nesting_is_read_in_bounded_time() -> None:

@@ -14,7 +14,7 @@ WORDS = Limit(lambda text: len(re.findall(r"\w+|[^\w\s]", text)), 40)
 
 def page_of(source: str, title: str = "Page") -> Page:
     read = read_markdown(source, "docusaurus", lambda _: None).text
-    return Page("/page", title, read.text, tuple(read.headings))
+    return Page("/page", title, read.text, tuple(read.blocks))
 
 
 def texts(source: str, limit: Limit = WORDS, title: str = "Page") -> list[str]:

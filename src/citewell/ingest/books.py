@@ -59,7 +59,7 @@ class BookSource:
         if not read.text.strip():
             return Failure(url, "empty_page", "The PDF has no text; it may be a scan. Recognize its text first.")
         title = read.title or label_of(self._path.stem)
-        page = Page(url, title, read.text, read.headings, module=title, page_starts=read.page_starts)
+        page = Page(url, title, read.text, read.blocks, module=title, page_starts=read.page_starts)
         problems = [
             Failure(url, "unreadable_page", f"Page {number} of the PDF cannot be read.", is_lost=False)
             for number in read.unreadable_pages
@@ -76,4 +76,4 @@ class BookSource:
             return Failure(url, "empty_page", "The document has no text.", is_lost=False)
         title = read.title or book.title or label_of(self._path.stem)
         language = read.language or book.language
-        return PageRead(Page(url, title, text, tuple(read.text.headings), module=book.title, language=language))
+        return PageRead(Page(url, title, text, tuple(read.text.blocks), module=book.title, language=language))

@@ -2,7 +2,7 @@
 
 import re
 
-from citewell.ingest.mdx import admonition_title
+from citewell.ingest import marks
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 _ADMONITION = re.compile(
@@ -33,12 +33,14 @@ def at_margin(source: str, deep: int = 0) -> str:
         width = _columns(indent) + _STEP
         end = _body_end(lines, i + 1, width)
         body = [indent + _without(text, width) for text in lines[i + 1 : end]]
-        title = opened["title"]
-        if opened.re is _ADMONITION:
-            title = "" if title == "" else admonition_title(opened["kind"], title or "")
-        out.extend(["", indent + title, "", at_margin("\n".join(body), deep + 1), ""])
+        opening = marks.tab(opened["title"]) if opened.re is _TAB else _box(opened)
+        out.extend(["", indent + opening, "", at_margin("\n".join(body), deep + 1), "", indent + marks.end(), ""])
         i = end
     return "\n".join(out)
+
+
+def _box(opened: re.Match[str]) -> str:
+    return marks.box("" if opened["title"] == "" else opened["kind"], opened["title"] or "")
 
 
 def _closes(line: str, fence: str) -> bool:

@@ -101,8 +101,9 @@ class FolderSource:
     def _markdown(self, file: _File, front: FrontMatter, body: str) -> Outcome:
         url = self._url(file, front)
         read = read_markdown(body, file.root.flavour, lambda target: self._partial(file, target))
-        text = read.text.text or front.description
-        if not text.strip():
+        if not read.text.blocks:
+            read.text.prose(front.description)
+        if not read.text.blocks:
             return Failure(url, "empty_page", "The file has no text.", is_lost=False)
         problems = []
         if front.problem:
@@ -113,8 +114,8 @@ class FolderSource:
         page = Page(
             url=url,
             title=plain(front.title) or read.title or label_of(file.path.stem),
-            text=text,
-            headings=tuple(read.text.headings),
+            text=read.text.text,
+            blocks=tuple(read.text.blocks),
             module=self._module(file),
             language=front.language or file.root.language,
             version=file.root.version,
@@ -134,7 +135,7 @@ class FolderSource:
                 url=url,
                 title=read.title or label_of(file.path.stem),
                 text=text,
-                headings=tuple(read.text.headings),
+                blocks=tuple(read.text.blocks),
                 module=read.crumbs[0] if read.crumbs else self._module(file),
                 language=read.language or file.root.language,
                 version=file.root.version or read.version,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from citewell.ingest.pagetext import PageText, code_span, plain
+from citewell.ingest.pagetext import ADMONITIONS, PageText, code_span, plain
 
 MAX_DEPTH = 200
 """Real pages are less than 60 deep; the parser's time grows with the square of the depth."""
@@ -197,17 +197,23 @@ class _Walk:
         classes = _classes(node)
         if "admonition" in classes or "theme-admonition" in classes:
             title = node.css_first(".admonition-title, [class*=admonitionHeading], [class*=admonition-heading]")
+            depth = self._page.enter()
             if title is not None:
-                self._page.box(_tidy(title.text()))
+                self._page.box(_kind(classes), _tidy(title.text()), indent)
                 title.decompose()
+            self.blocks(node, indent)
+            self._page.leave(depth)
+            return
         labels = self._tab_labels(node, classes)
         if not labels:
             self.blocks(node, indent)
             return
         panels = node.css("[role=tabpanel], .tabbed-block")
         for i, panel in enumerate(panels):
-            self._page.prose(labels[i] if i < len(labels) else "", indent)
+            depth = self._page.enter()
+            self._page.tab(labels[i] if i < len(labels) else "", indent)
             self.blocks(panel, indent)
+            self._page.leave(depth)
 
     def _tab_labels(self, node: LexborNode, classes: set[str]) -> list[str]:
         if "tabbed-set" in classes:
@@ -224,7 +230,9 @@ class _Walk:
                 continue
             marker = "-" if tag == "ul" else f"{number}."
             number += 1
+            depth = self._page.enter()
             self._item(item, marker, indent)
+            self._page.leave(depth)
 
     def _item(self, item: LexborNode, marker: str, indent: str) -> None:
         """The first line of an item follows its marker; the rest of it is indented under it."""
@@ -263,12 +271,17 @@ class _Walk:
                 self.blocks(cell, indent)
             return
         if caption := node.css_first("caption"):
-            self._page.prose(_tidy(_inline_children(caption)), indent)
+            self._page.caption(_tidy(_inline_children(caption)), indent)
         rows = [[_tidy(_inline_children(c)) for c in _children(row) if c.tag in ("td", "th")] for row in node.css("tr")]
         rows = [row for row in rows if any(row)]
         if rows and not node.css_first("th"):
             rows.insert(0, [""] * len(rows[0]))
         self._page.table(rows)
+
+
+def _kind(classes: set[str]) -> str:
+    named = (name.removeprefix("theme-admonition-").removeprefix("alert--") for name in classes)
+    return next((name for name in sorted(named) if name in ADMONITIONS), "note")
 
 
 def _tidy(text: str) -> str:

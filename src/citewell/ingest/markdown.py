@@ -14,14 +14,15 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from citewell.ingest.anchors import Anchors, explicit_id
 from citewell.ingest.containers import at_margin
-from citewell.ingest.mdx import CODE_CLOSE, CODE_OPEN, NOTE, Partial, strip_mdx, without_marks
+from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, Mark, mark_of, without_marks
+from citewell.ingest.mdx import Partial, strip_mdx
 from citewell.ingest.pagetext import PageText, code_span
 
 Flavour = Literal["docusaurus", "mkdocs"]
 
 _TASK = re.compile(r"^\[[ xX]\]\s+")
 _CODE = re.compile(f"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]*){CODE_CLOSE}")
-_MARKS = re.compile(f"[{CODE_OPEN}{CODE_CLOSE}{NOTE}]")
+_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def read_markdown(source: str, flavour: Flavour, partial: Partial) -> MarkdownPa
         source = at_margin(source)
     stripped = strip_mdx(source, mdx=flavour == "docusaurus", partial=partial)
     page = _Render(flavour).page(_parser(flavour).parse(stripped.text))
-    title = next((h.text for h in page.headings if h.level == 1), "")
+    title = next((h.title for h in page.headings if h.level == 1), "")
     return MarkdownPage(page, title, stripped.unclosed)
 
 
@@ -65,6 +66,12 @@ class _Render:
         """For each open list: the marker ("-" or "1.") and the number that comes next."""
         self._marker: str | None = None
         """Of an item that has no text yet."""
+        self._terms: list[str] = []
+        """Of a definition that has no text yet."""
+        self._depths: list[int] = []
+        """Where to go back to when an item, a definition or a quotation ends: marks in it may never be closed."""
+        self._boxes: list[int] = []
+        """The same for the boxes and tabs that marks opened."""
         self._notes: dict[int, list[Token]] = {}
         self._wanted: list[int] = []
 
@@ -79,7 +86,7 @@ class _Render:
             token = tokens[i]
             if token.type == "table_open":
                 end = next(j for j in range(i, len(tokens)) if tokens[j].type == "table_close")
-                self._page_item_break()
+                self._begin_content()
                 self._page.table(self._rows(tokens[i:end]))
                 i = end
             elif token.type == "inline":
@@ -93,10 +100,10 @@ class _Render:
     def _block(self, token: Token) -> None:
         match token.type:
             case "bullet_list_open":
-                self._page_item_break()
+                self._begin_content()
                 self._lists.append(("-", 0))
             case "ordered_list_open":
-                self._page_item_break()
+                self._begin_content()
                 start = token.attrGet("start")
                 self._lists.append(("1.", int(start) if start is not None else 1))
             case "bullet_list_close" | "ordered_list_close":
@@ -105,19 +112,32 @@ class _Render:
                 marker, number = self._lists[-1]
                 self._marker = "-" if marker == "-" else f"{number}."
                 self._lists[-1] = (marker, number + 1)
-            case "list_item_close":
-                self._marker = None
+                self._depths.append(self._page.enter())
+            case "dl_open":
+                self._begin_content()
+            case "dd_open" | "blockquote_open":
+                self._depths.append(self._page.enter())
+            case "list_item_close" | "dd_close" | "blockquote_close":
+                self._marker = None if token.type == "list_item_close" else self._marker
+                self._begin_content()
+                self._leave()
             case "fence":
-                self._page_item_break()
+                self._begin_content()
                 self._page.code(token.content, token.info)
             case "code_block":
-                self._page_item_break()
+                self._begin_content()
                 self._page.code(token.content)
             case "math_block" | "math_block_label":
-                self._page_item_break()
+                self._begin_content()
                 self._page.math(token.content)
             case _:
                 pass
+
+    def _leave(self) -> None:
+        depth = self._depths.pop()
+        self._page.leave(depth)
+        while self._boxes and self._boxes[-1] >= depth:
+            self._boxes.pop()
 
     def _inline_block(self, opening: Token, token: Token) -> None:
         children = token.children or []
@@ -125,32 +145,57 @@ class _Render:
             self._heading(int(opening.tag[1]), children)
             return
         text = self._inline(children)
-        if text.startswith(NOTE):
-            self._page_item_break()
-            self._page.box(text[1:])
+        indent = self._indent(len(self._lists))
+        if opening.type == "dt_open":
+            self._terms.append(text)
+        elif mark := mark_of(text):
+            self._begin_content()
+            self._mark(mark, indent)
         elif self._marker is not None:
             if text.strip():
                 self._page.item(self._marker, _TASK.sub("", text), self._indent(len(self._lists) - 1))
                 self._marker = None
+        elif self._terms:
+            self._page.define(self._terms, text)
+            self._terms = []
         elif len(children) == 1 and children[0].type == "math_inline_double":
             self._page.math(children[0].content)
         else:
-            self._page.prose(text, self._indent(len(self._lists)))
+            if alert := _ALERT.match(text):
+                self._page.box(alert[1], "", indent)
+                text = text[alert.end() :]
+            self._page.prose(text, indent)
+
+    def _mark(self, mark: Mark, indent: str) -> None:
+        match mark.kind:
+            case "box":
+                self._boxes.append(self._page.enter())
+                self._page.box(mark.name, mark.text, indent)
+            case "tab":
+                self._boxes.append(self._page.enter())
+                self._page.tab(mark.text, indent)
+            case "caption":
+                self._page.caption(mark.text, indent)
+            case "end":
+                if self._boxes and (not self._depths or self._boxes[-1] > self._depths[-1]):
+                    self._page.leave(self._boxes.pop())
 
     def _heading(self, level: int, children: Sequence[Token]) -> None:
         text, given = explicit_id(self._inline(children))
         anchor = self._anchors.of(_label(children)) if given is None else self._anchors.explicit(given)
         if self._flavour == "docusaurus" and level == 1:
             anchor = ""  # Docusaurus gives the page's own title no anchor
-        self._page_item_break()
+        self._begin_content()
         self._page.heading(level, text, anchor)
 
-    def _page_item_break(self) -> None:
-        """An item that begins with a block has an empty line of its own."""
+    def _begin_content(self) -> None:
+        """An item or definition that begins with a block other than a paragraph has a line of its own."""
         if self._marker is not None:
-            if self._marker != "-":
-                self._page.item(self._marker, "", self._indent(len(self._lists) - 1))
+            self._page.item(self._marker, "", self._indent(len(self._lists) - 1))
             self._marker = None
+        if self._terms:
+            self._page.define(self._terms, "")
+            self._terms = []
 
     def _indent(self, deep: int) -> str:
         return "".join(" " * (2 if marker == "-" else 3) for marker, _ in self._lists[:deep])
@@ -220,7 +265,7 @@ def _label(children: Sequence[Token]) -> str:
             parts.append(" ")
         elif token.type in ("text", "text_special", "code_inline") or token.type.startswith("math_"):
             parts.append(token.content)
-    return _MARKS.sub("", "".join(parts)).strip()
+    return without_marks("".join(parts)).strip()
 
 
 def _marked_code(text: str) -> str:

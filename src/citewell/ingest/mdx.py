@@ -8,16 +8,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from citewell.ingest import marks
 from citewell.ingest.fences import segments
 from citewell.ingest.html import fragment_markdown
 from citewell.ingest.javascript import MAX_CHARACTERS, balanced, statements
-from citewell.ingest.pagetext import ADMONITIONS
-
-NOTE = "\ue000"
-"""Opens a paragraph that is the name of an untitled admonition; the renderer joins it to the paragraph after it."""
-CODE_OPEN, CODE_CLOSE = "\ue001", "\ue002"
-"""Stand for `<code>` and `</code>`, whose content is Markdown."""
-_RESERVED = re.compile(f"[{NOTE}{CODE_OPEN}{CODE_CLOSE}\x00]")
 
 MAX_PARTIALS_DEEP = 5
 _MAX_FAILED = 100
@@ -45,6 +39,7 @@ _LITERAL = re.compile(
 )
 _TEMPLATE = re.compile(r"\{\s*`((?:[^`\\]|\\.)*)`\s*\}", re.DOTALL)
 _JSX_TEXT = re.compile(r"(?<!=)>([^<>{}]*[^<>{}\s][^<>{}]*)</")
+_SUMMARY = re.compile(r"\s*<summary(?:\s[^<>]*)?>(.{0,2000}?)</summary>", re.DOTALL | re.IGNORECASE)
 _ATTRIBUTE_LIST = re.compile(r"\{:?[ \t]*(?:[#.][^\s{}]+|[\w-]+=(?:\"[^\"]*\"|'[^']*'|[^\s{}]+))(?:[ \t]+[^{}\n]*)?\}")
 
 _DROPPED = frozenset("script style svg iframe head video audio object noscript template canvas form math".split())
@@ -66,11 +61,6 @@ class Stripped:
     text: str
     unclosed: tuple[str, ...]
     """Names of tags that never end."""
-
-
-def without_marks(source: str) -> str:
-    """The text less the characters that stand for something here."""
-    return _RESERVED.sub("", source)
 
 
 def strip_mdx(source: str, *, mdx: bool, partial: Partial) -> Stripped:
@@ -192,7 +182,7 @@ class _Scan:
         is_single = source.endswith("/>")
         attributes = {} if is_close else _attributes(source)
         if not is_close and not is_single:
-            if low in _DROPPED or low in _HEADINGS or low in ("pre", "codeblock", "table"):
+            if low in _DROPPED or low in _HEADINGS or low in ("pre", "codeblock", "table", "figcaption"):
                 region = _region_end(text, end, name) if self._failed < _MAX_FAILED else None
                 self._failed += region is None
                 if region:
@@ -203,7 +193,7 @@ class _Scan:
             self._closed(name)
         place = _place(text, start)
         if low == "code":
-            return (CODE_CLOSE if is_close else "" if is_single else CODE_OPEN), end
+            return (marks.CODE_CLOSE if is_close else "" if is_single else marks.CODE_OPEN), end
         if low in ("img", "image"):
             return attributes.get("alt", ""), end
         if low == "br":
@@ -212,6 +202,10 @@ class _Scan:
             return self._included(name, attributes, place), end
         if low == "li" and not is_close:
             return (" " if place.is_row else f"\n{place.indent}- "), end
+        if low == "details" and not is_close and not place.is_row:
+            summary = _SUMMARY.match(text, end)
+            title = " ".join(self._prose(summary[1]).split()) if summary else ""
+            return marks.alone(marks.box("details", title), place.indent), summary.end() if summary else end
         if low in _BLOCKS:
             return self._block(low, attributes, source, place, is_close=is_close), end
         return "", end
@@ -219,20 +213,21 @@ class _Scan:
     def _block(self, low: str, attributes: dict[str, str], source: str, place: "_Place", *, is_close: bool) -> str:
         if place.is_row:
             return " "
-        title = ""
+        mark = ""
         if low == "tabs":
             if is_close:
                 self._tab_labels[-1:] = []
             else:
                 self._tab_labels.append(_labels(source))
-        elif low == "tabitem" and not is_close:
+        elif low in ("tabitem", "admonition", "details") and is_close:
+            mark = marks.end()
+        elif low == "tabitem":
             value = attributes.get("value", "")
             known = self._tab_labels[-1] if self._tab_labels else {}
-            title = known.get(value) or attributes.get("label") or value
-        elif low == "admonition" and not is_close:
-            title = attributes.get("title") or NOTE + attributes.get("type", "note").capitalize()
-        gap = f"\n\n{place.indent}"
-        return f"{gap}{title}{gap}" if title else gap
+            mark = marks.tab(known.get(value) or attributes.get("label") or value)
+        elif low == "admonition":
+            mark = marks.box(attributes.get("type", "note"), attributes.get("title", ""))
+        return marks.alone(mark, place.indent) if mark else f"\n\n{place.indent}"
 
     def _region(self, low: str, inner: str, tag: str, attributes: dict[str, str], place: "_Place") -> str:
         """A tag with its content, read as one."""
@@ -242,6 +237,8 @@ class _Scan:
             inner = re.sub(r"\{[^{}]*\}", "", inner) if self.mdx else inner
             table = fragment_markdown(f"<table>{inner}</table>")
             return f"\n\n{table}\n\n"
+        if low == "figcaption":
+            return marks.alone(marks.caption(" ".join(self._prose(inner).split())), place.indent)
         if low in _HEADINGS:
             level = (attributes.get("as", "h2") if low == "heading" else low)[1:]
             label = " ".join(self._prose(inner).split())
@@ -271,7 +268,7 @@ class _Scan:
             body = body.replace(f"{{props.{key}}}", value)
         imports, self._imports = self._imports, {}
         self._deep += 1
-        text = self.document(without_marks(body))
+        text = self.document(marks.without_marks(body))
         self._deep -= 1
         self._imports = imports
         return "\n\n" + "\n".join(place.indent + line if line.strip() else "" for line in text.split("\n")) + "\n\n"
@@ -359,17 +356,11 @@ def _labels(tabs: str) -> dict[str, str]:
 def _directive(match: re.Match[str]) -> str:
     """A line `:::note[Title]` or `:::`."""
     if not match["name"]:
-        return ""
+        return f"\n{match['indent']}{marks.end()}\n"
     rest = match["rest"].strip()
     label = ""
     if rest.startswith("["):
         close = rest.rfind("]")
         label, rest = (rest[1:close], rest[close + 1 :]) if close > 0 else ("", rest)
     rest = re.sub(r"\{[^{}]*\}\s*$", "", rest).strip()
-    return f"\n{match['indent']}{admonition_title(match['name'], label or rest)}\n"
-
-
-def admonition_title(kind: str, title: str) -> str:
-    if title.strip():
-        return title.strip()
-    return NOTE + kind.capitalize() if kind.lower() in ADMONITIONS else ""
+    return f"\n{match['indent']}{marks.box(match['name'], label or rest)}\n"

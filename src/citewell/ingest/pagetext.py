@@ -1,9 +1,26 @@
-"""A page's text in the making: clean Markdown, block by block, with the places of its headings. Pure."""
+"""A page's text in the making: clean Markdown, block by block, and the typed blocks that it is made of. Pure."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from citewell.models import Heading
+from citewell.document import (
+    Admonition,
+    Block,
+    Caption,
+    Code,
+    Definition,
+    Formula,
+    Heading,
+    ListItem,
+    Paragraph,
+    Part,
+    Row,
+    Tab,
+    Table,
+    code_info,
+    part_of,
+    table_row,
+)
 
 MAX_TITLE = 200
 ADMONITIONS = frozenset(
@@ -17,98 +34,177 @@ _BACKTICKS = re.compile(r"`+")
 
 
 @dataclass(slots=True)
+class _Container:
+    """An item, definition, box or tab that is open, and what to go back to when it is left."""
+
+    anchor: str
+    part: Part
+    block: int | None = None
+    """Its own block; None until that is written."""
+
+
+@dataclass(slots=True)
 class PageText:
     """Collects blocks. Two blocks stand a blank line apart, except lines of one list."""
 
-    headings: list[Heading] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
     _in_list: bool = False
-    _kind: str = ""
+    _after_kind: bool = False
+    """The last block is "Note:": the next paragraph stands in the same line."""
+    _open: list[_Container] = field(default_factory=list)
+    _anchor: str = ""
+    _part: Part = "body"
+    _sections: list[tuple[int, Part]] = field(default_factory=list)
+    """The headings above: their levels and what their sections are for."""
 
-    def box(self, title: str) -> None:
-        """The title of an admonition. A mere kind ("note") is joined to the paragraph after it: "Note: …"."""
-        if title.strip().lower() in ADMONITIONS:
-            self._flush_kind()
-            self._kind = title.strip().capitalize()
-        else:
-            self.prose(title)
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    @property
+    def headings(self) -> list[Heading]:
+        return [block for block in self.blocks if isinstance(block, Heading)]
+
+    def enter(self, part: Part | None = None) -> int:
+        """What comes until `leave` is inside the next item, definition, box or tab. Returns the depth to go back to."""
+        self._open.append(_Container(self._anchor, self._part))
+        self._part = part or self._part
+        return len(self._open) - 1
+
+    def leave(self, depth: int | None = None) -> None:
+        """Out of the innermost container, or of all that were entered since `depth`."""
+        depth = len(self._open) - 1 if depth is None else depth
+        while len(self._open) > max(depth, 0):
+            container = self._open.pop()
+            self._anchor, self._part = container.anchor, container.part
 
     def heading(self, level: int, text: str, anchor: str) -> None:
         text = _SPACE.sub(" ", text).strip()
         if not text:
             return
-        start = self._append(f"{'#' * level} {text}", "\n\n")
-        self.headings.append(Heading(level, plain(text), anchor, start))
+        title = plain(text)
+        while self._sections and self._sections[-1][0] >= level:
+            self._sections.pop()
+        above: Part = self._sections[-1][1] if self._sections else "body"
+        self._part = part_of(title) or above
+        self._sections.append((level, self._part))
+        self._anchor = anchor
+        start, end = self._write(f"{'#' * level} {text}")
+        self._add(Heading(level, title, start=start, end=end))
 
     def prose(self, text: str, indent: str = "") -> None:
         """A paragraph. What would read as a heading or a fence is escaped."""
-        text = text.strip()
-        if not text:
-            return
-        if _OPENS_BLOCK.match(text):
-            text = "\\" + text
-        if self._kind:
-            text, self._kind = f"{self._kind}: {text}", ""
-        if indent or "\n" in text:
-            text = "\n".join(indent + line.strip() for line in text.split("\n") if line.strip())
-        self._append(text, "\n\n")
+        if written := self._prose(text, indent):
+            self._add(Paragraph(start=written[0], end=written[1]))
+
+    def caption(self, text: str, indent: str = "") -> None:
+        """What is written at a figure, a table or a listing."""
+        if written := self._prose(text, indent):
+            self._add(Caption(start=written[0], end=written[1]))
 
     def item(self, marker: str, text: str, indent: str) -> None:
         """A list item; items of one list follow each other without a blank line."""
-        lines = [line.strip() for line in text.split("\n") if line.strip()] or [""]
+        lines = _lines(text) or [""]
         hang = indent + " " * (len(marker) + 1)
         body = "\n".join([f"{indent}{marker} {lines[0]}".rstrip(), *(hang + line for line in lines[1:])])
-        self._append(body, "\n" if self._in_list else "\n\n")
+        start, end = self._write(body, "\n" if self._in_list else "\n\n")
         self._in_list = True
+        level = sum(isinstance(self.blocks[i], ListItem) for i in self._within())
+        self._add(ListItem(level, marker, start=start, end=end), holds=True)
 
-    def code(self, source: str, info: str = "") -> None:
+    def define(self, terms: list[str], meaning: str, anchor: str = "") -> None:
+        """A term, or several, and the first paragraph of what it means."""
+        terms = [_SPACE.sub(" ", term).strip() for term in terms]
+        terms = [term for term in terms if term]
+        lines = _lines(meaning)
+        body = [*terms, *([f": {lines[0]}", *(f"  {line}" for line in lines[1:])] if lines else [])]
+        if not body:
+            return
+        self._anchor = anchor or self._anchor
+        start, end = self._write("\n".join([_escaped(body[0]), *body[1:]]))
+        self._add(Definition(plain(", ".join(terms)), start=start, end=end), holds=True)
+
+    def box(self, kind: str, title: str, indent: str = "") -> None:
+        """The title of an admonition. Without one it is named by its kind, in the line of what follows: "Note: …"."""
+        title = title.strip()
+        if title and title.lower() != kind.lower():
+            if written := self._prose(title, indent):
+                self._add(Admonition(kind.lower(), plain(title), start=written[0], end=written[1]), holds=True)
+        elif kind.lower() in ADMONITIONS:
+            name = kind.capitalize()
+            start, end = self._write(f"{indent}{name}:")
+            self._after_kind = True
+            self._add(Admonition(kind.lower(), name, start=start, end=end), holds=True)
+
+    def tab(self, label: str, indent: str = "") -> None:
+        if written := self._prose(label, indent):
+            self._add(Tab(plain(label), start=written[0], end=written[1]), holds=True)
+
+    def code(self, source: str, info: str = "", caption: str = "") -> None:
         """A fenced block, always at the left margin, so that its lines are those of the source."""
         longest = max((len(run) for run in _BACKTICKS.findall(source)), default=0)
         fence = "`" * max(3, longest + 1)
         source = source.removesuffix("\n")
-        self._append(f"{fence}{_SPACE.sub(' ', info).strip().replace('`', '')}\n{source}\n{fence}", "\n\n")
+        info = _SPACE.sub(" ", info).strip().replace("`", "")
+        start, end = self._write(f"{fence}{info}\n{source}\n{fence}")
+        language, title = code_info(info)
+        self._add(Code(language, caption or title, start=start, end=end))
 
     def math(self, source: str) -> None:
-        self._append(f"$$\n{source.strip()}\n$$", "\n\n")
+        start, end = self._write(f"$$\n{source.strip()}\n$$")
+        self._add(Formula(start=start, end=end))
 
     def table(self, rows: list[list[str]]) -> None:
         """The first row is the header."""
         width = max((len(row) for row in rows), default=0)
         if not width:
             return
-        lines = [_row(row, width) for row in rows]
+        padded = [tuple(_SPACE.sub(" ", cell).strip() for cell in (*row, *[""] * (width - len(row)))) for row in rows]
+        lines = [table_row(row) for row in padded]
         lines.insert(1, "|" + " --- |" * width)
-        self._append("\n".join(lines), "\n\n")
+        start, end = self._write("\n".join(lines))
+        at = start + len(lines[0]) + len(lines[1]) + 2
+        placed: list[Row] = []
+        for cells, line in zip(padded[1:], lines[2:], strict=True):
+            placed.append(Row(cells, at, at + len(line)))
+            at += len(line) + 1
+        self._add(Table(padded[0] if any(padded[0]) else (), tuple(placed), start=start, end=end))
 
-    @property
-    def text(self) -> str:
-        self._flush_kind()
-        return "".join(self._parts)
+    def _prose(self, text: str, indent: str) -> tuple[int, int] | None:
+        lines = _lines(text)
+        if not lines:
+            return None
+        lines[0] = _escaped(lines[0])
+        if self._after_kind:
+            return self._write("\n".join([lines[0], *(indent + line for line in lines[1:])]), " ")
+        return self._write("\n".join(indent + line for line in lines))
 
-    def _flush_kind(self) -> None:
-        if kind := self._kind:
-            self._kind = ""
-            self._append(f"{kind}:", "\n\n")
+    def _within(self) -> tuple[int, ...]:
+        return tuple(container.block for container in self._open if container.block is not None)
 
-    def _append(self, block: str, separator: str) -> int:
-        self._flush_kind()
-        self._in_list = False
-        if self._parts:
-            block = separator + block
-        start = self._length + (len(separator) if self._parts else 0)
-        self._parts.append(block)
-        self._length += len(block)
-        return start
+    def _add(self, block: Block, *, holds: bool = False) -> None:
+        """`holds`: the block is the own one of the container that was entered last."""
+        self.blocks.append(replace(block, anchor=self._anchor, part=self._part, within=self._within()))
+        if holds and self._open and self._open[-1].block is None:
+            self._open[-1].block = len(self.blocks) - 1
 
-
-def _row(cells: list[str], width: int) -> str:
-    padded = [*cells, *[""] * (width - len(cells))]
-    return "|" + "".join(f" {_cell(cell)} |" for cell in padded)
+    def _write(self, block: str, separator: str = "\n\n") -> tuple[int, int]:
+        """Returns the block's place, without the blanks that it is indented by."""
+        self._in_list = self._after_kind = False
+        separator = separator if self._parts else ""
+        self._parts.append(separator + block)
+        self._length += len(separator) + len(block)
+        return self._length - len(block.lstrip()), self._length - len(block) + len(block.rstrip())
 
 
-def _cell(text: str) -> str:
-    return _SPACE.sub(" ", text).strip().replace("\\|", "|").replace("|", "\\|")
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _escaped(line: str) -> str:
+    return "\\" + line if _OPENS_BLOCK.match(line) else line
 
 
 def plain(text: str) -> str:

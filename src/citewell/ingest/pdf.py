@@ -2,16 +2,17 @@
 
 import io
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 from pypdf.generic import Destination
 
+from citewell.document import Block, read_plain
 from citewell.ingest.pagetext import plain
-from citewell.models import Heading
 
 MAX_PAGES = 20_000
 MAX_HEADINGS = 20_000
@@ -35,7 +36,7 @@ class PdfText:
     text: str
     title: str
     page_starts: tuple[int, ...]
-    headings: tuple[Heading, ...]
+    blocks: tuple[Block, ...]
     unreadable_pages: tuple[int, ...]
 
 
@@ -112,7 +113,6 @@ def _assembled(
 ) -> PdfText:
     parts: list[str] = []
     starts: list[int] = []
-    headings: list[Heading] = []
     length = 0
 
     def append(block: str, separator: str) -> int:
@@ -133,8 +133,7 @@ def _assembled(
             entry = next((d for d in due if _same(d[1], paragraph)), None)
             if entry is not None:
                 due.remove(entry)
-                start = append(f"{'#' * min(entry[0] + 1, 6)} {entry[1]}", "\n\n")
-                headings.append(Heading(min(entry[0] + 1, 6), entry[1], f"page={number + 1}", start))
+                append(f"{'#' * min(entry[0] + 1, 6)} {entry[1]}", "\n\n")
             else:
                 joins = goes_on and paragraph[:1].islower()
                 at = append(paragraph, " " if joins else "\n\n")
@@ -142,7 +141,9 @@ def _assembled(
                     starts[-1] = at
             goes_on = False
     text = "".join(parts)
-    return PdfText(text, title, tuple(min(start, len(text)) for start in starts), tuple(headings), unreadable)
+    page_starts = tuple(min(start, len(text)) for start in starts)
+    blocks = [replace(block, anchor=f"page={bisect_right(page_starts, block.start)}") for block in read_plain(text)]
+    return PdfText(text, title, page_starts, tuple(blocks), unreadable)
 
 
 def _same(heading: str, paragraph: str) -> bool:

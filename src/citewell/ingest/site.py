@@ -176,7 +176,7 @@ class _Crawl:
             url=fetched.url,
             title=read.title or fetched.url,
             text=text,
-            headings=tuple(read.text.headings),
+            blocks=tuple(read.text.blocks),
             module=read.crumbs[0] if read.crumbs else self._module(fetched.url),
             language=read.language or "en",
             version=read.version,
@@ -189,7 +189,7 @@ class _Crawl:
         if not read.text.text.strip():
             raise FetchError("empty_page", "The page has no text.")
         title = plain(front.title) or read.title or fetched.url
-        page = Page(fetched.url, title, read.text.text, tuple(read.text.headings), self._module(fetched.url))
+        page = Page(fetched.url, title, read.text.text, tuple(read.text.blocks), self._module(fetched.url))
         return PageRead(page, validators=fetched.validators)
 
     def _module(self, url: str) -> str:

@@ -10,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from citewell.models import Heading, Page, Passage
+from citewell.document import Heading
+from citewell.models import Page, Passage
 from citewell.text import Block, blocks, is_signpost, sentences
 
 NAMESPACE = uuid.UUID("6f0c9a52-3d0b-5d5e-9c64-2f8f3a1e7b40")
@@ -156,7 +157,7 @@ def _sections(page: Page) -> Iterator[_Section]:
 
 
 def _section(page: Page, stack: Sequence[Heading], body: Sequence[Block]) -> _Section:
-    path = tuple(h.text for h in stack if not (h.level == 1 and h.text == page.title))
+    path = tuple(h.title for h in stack if not (h.level == 1 and h.title == page.title))
     return _Section(path, stack[-1].anchor if stack else "", tuple(body))
 
 
@@ -285,7 +286,7 @@ def _divided(page: Page, sections: Sequence[_Measured], limit: Limit) -> Page:
     return replace(
         page,
         text="".join(parts),
-        headings=tuple(replace(h, start=shifted(h.start)) for h in page.headings),
+        blocks=tuple(replace(h, start=shifted(h.start)) for h in page.headings),
         page_starts=tuple(shifted(start) for start in page.page_starts),
     )
 

@@ -1,0 +1,60 @@
+"""What a page is: typed blocks with their places and anchors, and the sentences in them. Pure: no I/O, no parser."""
+
+from citewell.document.blocks import (
+    Admonition,
+    Block,
+    Caption,
+    Code,
+    Definition,
+    Formula,
+    Heading,
+    ListItem,
+    Paragraph,
+    Part,
+    Placed,
+    Row,
+    Span,
+    Tab,
+    Table,
+    announces,
+    holders,
+    moved,
+)
+from citewell.document.encoding import blocks_from_json, blocks_to_json, kind_of
+from citewell.document.parts import part_of
+from citewell.document.plain import code_info, read_plain
+from citewell.document.splitter import STOPWORDS, split_sentences
+from citewell.document.words import prose, sentences, standing_alone, table_row
+
+__all__ = [
+    "STOPWORDS",
+    "Admonition",
+    "Block",
+    "Caption",
+    "Code",
+    "Definition",
+    "Formula",
+    "Heading",
+    "ListItem",
+    "Paragraph",
+    "Part",
+    "Placed",
+    "Row",
+    "Span",
+    "Tab",
+    "Table",
+    "announces",
+    "blocks_from_json",
+    "blocks_to_json",
+    "code_info",
+    "holders",
+    "kind_of",
+    "moved",
+    "part_of",
+    "prose",
+    "read_plain",
+    "sentences",
+    "split_sentences",
+    "standing_alone",
+    "table_row",
+]

@@ -1,0 +1,46 @@
+"""What a section is for, by its heading: the body of the book, or objectives, exercises, a summary and the like. Pure.
+
+The one place that decides it by words; formats add what their containers tell. Only titles that name nothing else
+are here: "History", "Resources" or "Challenges" may as well be what a book is about.
+"""
+
+import re
+
+from citewell.document.blocks import Part
+
+_LISTED: dict[Part, str] = {
+    "objectives": "objectives; learning objectives; learning goals; learning outcomes; what you will learn; "
+    "what youll learn; what we will learn; what you will be able to do; goals of this chapter",
+    "exercise": "exercise; exercises; problems; practice problems; your turn; homework; try it yourself; "
+    "challenge problem; challenge problems; practice questions; review questions",
+    "quiz": "quiz; quizzes; knowledge check; check your knowledge; check your understanding; self check; "
+    "self assessment; self test; test your knowledge; test your understanding",
+    "summary": "summary; recap; conclusion; conclusions; key takeaways; takeaways; key points; key ideas; "
+    "what you learned; what you learnt; what we learned; what we covered; in summary; wrapping up; wrap up",
+    "navigation": "next; next up; next step; next steps; next lesson; next chapter; next module; whats next; "
+    "where to go next; where to go from here; see also; related; related pages; related topics; related articles",
+    "contents": "contents; table of contents; in this chapter; in this section; in this lesson; in this module; "
+    "in this part; in this book; on this page; indices and tables; chapter outline; lesson outline; course outline",
+    "changelog": "changelog; change log; changelogs; release notes; release history; version history; whats new",
+    "references": "bibliography; further reading; works cited; footnotes; references and further reading",
+}
+_TITLES: dict[str, Part] = {title: part for part, titles in _LISTED.items() for title in titles.split("; ")}
+_NUMBER = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*|[A-Z](?=\.\s))\s*[.:)–—-]*\s+")
+_WORDS = re.compile(r"[^\W_]+")
+_QUALIFIERS = frozenset("chapter lesson module unit section coding programming practical practice hands on".split())
+_LONGEST = 80
+
+
+def part_of(title: str) -> Part | None:
+    """None: the heading says nothing about it, and the section is what the section around it is."""
+    if len(title) > _LONGEST:
+        return None
+    said = _NUMBER.sub("", title.strip()).partition(":")[0]
+    words = _WORDS.findall(re.sub("['’]", "", said).lower())
+    while len(words) > 1 and words[-1].isdigit():
+        words.pop()  # "Exercise 3"
+    if part := _TITLES.get(" ".join(words)):
+        return part
+    while len(words) > 1 and words[0] in _QUALIFIERS:
+        words.pop(0)
+    return _TITLES.get(" ".join(words))

@@ -1,0 +1,61 @@
+"""Marks in private-use characters that carry structure through the Markdown parser, each in its own paragraph. Pure.
+
+What a tag or directive opens is written as a mark before parsing, and read off the parsed paragraph by the renderer.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+CODE_OPEN, CODE_CLOSE = "\ue001", "\ue002"
+"""Stand for `<code>` and `</code>`, whose content is Markdown."""
+_BOX, _BETWEEN, _TAB, _CAPTION, _END = "\ue000", "\ue003", "\ue004", "\ue005", "\ue006"
+_RESERVED = re.compile("[\ue000-\ue006\x00]")
+
+
+class Mark(NamedTuple):
+    kind: Literal["box", "tab", "caption", "end"]
+    name: str = ""
+    """The kind of a box."""
+    text: str = ""
+
+
+def without_marks(source: str) -> str:
+    """The text less the characters that stand for something here."""
+    return _RESERVED.sub("", source)
+
+
+def box(kind: str, title: str = "") -> str:
+    """Opens an admonition; `end` closes it."""
+    return f"{_BOX}{kind}{_BETWEEN}{title.strip()}"
+
+
+def tab(label: str) -> str:
+    """Opens a tab; `end` closes it."""
+    return f"{_TAB}{label.strip()}"
+
+
+def caption(text: str) -> str:
+    return f"{_CAPTION}{text.strip()}"
+
+
+def end() -> str:
+    return _END
+
+
+def alone(mark: str, indent: str = "") -> str:
+    """The mark as a paragraph."""
+    return f"\n\n{indent}{mark}\n\n{indent}"
+
+
+def mark_of(paragraph: str) -> Mark | None:
+    match paragraph[:1]:
+        case "\ue000":
+            kind, _, title = paragraph[1:].partition(_BETWEEN)
+            return Mark("box", kind, title)
+        case "\ue004":
+            return Mark("tab", text=paragraph[1:])
+        case "\ue005":
+            return Mark("caption", text=paragraph[1:])
+        case "\ue006":
+            return Mark("end")
+    return None

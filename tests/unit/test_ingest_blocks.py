@@ -1,0 +1,130 @@
+"""What the blocks of a page know, whichever format it was read from."""
+
+from citewell.document import Block, kind_of, prose
+from citewell.ingest.html import read_html
+from citewell.ingest.markdown import Flavour, read_markdown
+from citewell.ingest.pagetext import PageText
+
+
+def markdown(source: str, flavour: Flavour = "docusaurus") -> PageText:
+    return read_markdown(source, flavour, lambda _: None).text
+
+
+def outline(page: PageText) -> list[tuple[str, str, tuple[int, ...]]]:
+    return [(kind_of(b), prose(page.text, b), b.within) for b in page.blocks]
+
+
+def one(page: PageText, kind: str) -> Block:
+    return next(block for block in page.blocks if kind_of(block) == kind)
+
+
+def test_code_in_a_step_knows_its_step() -> None:
+    page = markdown("1. Build it:\n\n   ```bash\n   make\n   ```\n\n2. Run it.\n   - now\n\n     Or later.\n")
+    assert outline(page) == [
+        ("list_item", "Build it:", ()),
+        ("code", "make", (0,)),
+        ("list_item", "Run it.", ()),
+        ("list_item", "now", (2,)),
+        ("paragraph", "Or later.", (2, 3)),
+    ]
+
+
+def test_an_item_that_begins_with_code_holds_it() -> None:
+    page = markdown("- ```\n  make\n  ```\n- text\n")
+    assert outline(page) == [("list_item", "", ()), ("code", "make", (0,)), ("list_item", "text", ())]
+
+
+def test_what_a_box_holds_is_within_it_until_it_closes() -> None:
+    page = markdown(":::tip[Faster]\n\nUse `-j`.\n\n:::\n\nOutside.")
+    assert outline(page) == [
+        ("admonition", "Faster", ()),
+        ("paragraph", "Use `-j`.", (0,)),
+        ("paragraph", "Outside.", ()),
+    ]
+
+
+def test_a_box_without_a_title_is_named_by_its_kind_in_the_line_of_its_text() -> None:
+    page = markdown(":::note\n\nMind the gap.\n\n:::\n")
+    assert page.text == "Note: Mind the gap."
+    assert outline(page) == [("admonition", "Note", ()), ("paragraph", "Mind the gap.", (0,))]
+
+
+def test_a_box_that_never_closes_ends_with_the_item_it_began_in() -> None:
+    page = markdown("- one\n\n  :::note\n\n  inside\n\nafter\n")
+    assert outline(page)[-2:] == [("paragraph", "inside", (0, 1)), ("paragraph", "after", ())]
+
+
+def test_a_quoted_alert_is_a_box() -> None:
+    page = markdown("> [!WARNING]\n> It bites.\n\nafter", "mkdocs")
+    assert outline(page) == [
+        ("admonition", "Warning", ()),
+        ("paragraph", "It bites.", (0,)),
+        ("paragraph", "after", ()),
+    ]
+
+
+def test_mkdocs_boxes_and_tabs_hold_their_content() -> None:
+    page = markdown('!!! note "Mind"\n    gap\n\n=== "Linux"\n    apt\n=== "Mac"\n    brew\n\nafter', "mkdocs")
+    assert outline(page) == [
+        ("admonition", "Mind", ()),
+        ("paragraph", "gap", (0,)),
+        ("tab", "Linux", ()),
+        ("paragraph", "apt", (2,)),
+        ("tab", "Mac", ()),
+        ("paragraph", "brew", (4,)),
+        ("paragraph", "after", ()),
+    ]
+
+
+def test_docusaurus_tabs_and_details_hold_their_content() -> None:
+    page = markdown(
+        '<Tabs><TabItem value="a" label="npm">\n\nnpm i\n\n</TabItem></Tabs>\n\n'
+        "<details><summary>More **here**</summary>\n\nhidden\n\n</details>\n\nafter"
+    )
+    assert outline(page) == [
+        ("tab", "npm", ()),
+        ("paragraph", "npm i", (0,)),
+        ("admonition", "More here", ()),
+        ("paragraph", "hidden", (2,)),
+        ("paragraph", "after", ()),
+    ]
+
+
+def test_a_definition_has_its_term_and_holds_the_rest_of_its_text() -> None:
+    page = markdown("timeout\n:   Seconds to wait.\n\n    Five by default.\n\nretries\n:   How often.\n", "mkdocs")
+    assert outline(page) == [
+        ("definition", "timeout: Seconds to wait.", ()),
+        ("paragraph", "Five by default.", (0,)),
+        ("definition", "retries: How often.", ()),
+    ]
+
+
+def test_a_figure_has_its_caption() -> None:
+    page = markdown("<figure>\n\n![a plot](x.png)\n\n<figcaption>Fig. 1: *speed*</figcaption></figure>\n\nafter")
+    assert outline(page) == [("paragraph", "a plot", ()), ("caption", "Fig. 1: speed", ()), ("paragraph", "after", ())]
+
+
+def test_every_block_has_the_anchor_of_its_heading() -> None:
+    page = markdown("# T\n\na\n\n## Setup {#go}\n\nb\n\n- c\n")
+    assert [block.anchor for block in page.blocks] == ["", "", "go", "go", "go"]
+
+
+def test_what_is_not_the_body_is_marked_by_its_heading_down_to_the_next_of_its_level() -> None:
+    page = markdown("# T\n\na\n\n## 9. Knowledge Check\n\n### One\n\nb\n\n## Motors\n\nc\n\n## Chapter Summary\n\nd\n")
+    assert [block.part for block in page.blocks] == [
+        "body", "body", "quiz", "quiz", "quiz", "body", "body", "summary", "summary",
+    ]  # fmt: skip
+
+
+def test_html_lists_and_boxes_hold_their_content() -> None:
+    page = read_html(
+        "<ol><li>Build:<pre>make</pre></li></ol>"
+        "<div class='admonition tip'><p class=admonition-title>Tip</p><p>Use it.</p></div><p>after</p>"
+    ).text
+    assert outline(page) == [
+        ("list_item", "Build:", ()),
+        ("code", "make", (0,)),
+        ("admonition", "Tip", ()),
+        ("paragraph", "Use it.", (2,)),
+        ("paragraph", "after", ()),
+    ]
