@@ -10,8 +10,8 @@ from pathlib import Path
 
 from measuring import HERE, OUT, REPO, Figures, child, corpus, repeated, tell
 
-from citewell.evaluation.plots import Series, axis_over, line_chart
-from citewell.evaluation.statistics import growth_exponent
+from citewell_evaluation.plots import Series, axis_over, line_chart
+from citewell_evaluation.statistics import growth_exponent
 
 SIZES = (1, 10, 100)
 WITHOUT = ("migration", "i18n")

@@ -14,14 +14,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[1] / "src")
-sys.path.insert(0, os.environ["PYTHONPATH"])
+os.environ["PYTHONPATH"] = os.pathsep.join(str(Path(__file__).resolve().parents[1] / p) for p in ("src", "evaluation"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "evaluation"))
 
 from measuring import OUT, REPO, tell
 
-from citewell.evaluation import Evaluation
-from citewell.evaluation.page import columns_of, figure_text
-from citewell.evaluation.report import from_json
+from citewell_evaluation import Evaluation
+from citewell_evaluation.json_form import from_json
+from citewell_evaluation.tables import to_markdown
 
 DATA = Path(os.environ.get("EVAL_DATA", REPO.parent / "shared" / "eval"))
 BOOK = REPO / "examples" / "book"
@@ -52,13 +53,7 @@ def citewell(*arguments: str) -> str:
 
 def shown(evaluation: Evaluation, command: str) -> str:
     parts = [f"### `citewell eval {command}`\n"]
-    for table in evaluation.tables:
-        columns = columns_of(table)
-        lines = [f"| {table.title} | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
-        for row in table.rows:
-            cells = [figure_text(row.figures[c]) if c in row.figures else "" for c in columns]
-            lines.append(f"| {row.name} | {' | '.join(cells)} |")
-        parts.append("\n".join(lines) + f"\n\n{table.note}\n")
+    parts += [to_markdown(table) for table in evaluation.tables]
     return "\n".join(parts)
 
 

@@ -20,8 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[1] / "src")
-sys.path.insert(0, os.environ["PYTHONPATH"])
+os.environ["PYTHONPATH"] = os.pathsep.join(str(Path(__file__).resolve().parents[1] / p) for p in ("src", "evaluation"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "evaluation"))
 
 import growth
 import install

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from citewell.evaluation.retrieval import evaluate_retrieval
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.models import Vector
 from citewell.text import content_stems
+from citewell_evaluation.retrieval import evaluate_retrieval
 
 DOCUMENTS = [
     {"id": "d1", "title": "Balance", "text": "The zero moment point keeps a walking robot upright."},

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from citewell.confidence import ANSWER_FROM, FEATURE_NAMES, Confidence, Features, Logistic, level_of
 from citewell.errors import ConfigurationError, InvalidInputError
-from citewell.evaluation.answers import evaluate_corpus, evaluate_selected
-from citewell.evaluation.calibrating import evaluate_calibration
-from citewell.evaluation.calibration import NEAR_WORTH, WEIGHED, WORTH, balanced, calibrate, calibrated, fit
-from citewell.evaluation.datasets import Document
-from citewell.evaluation.examples import Example
-from citewell.evaluation.report import to_json, without_times
 from citewell.extractive import Numbered, read
 from citewell.models import ConfidenceLevel, Message, Passage, ScoredPassage
 from citewell.retrieval import Found
+from citewell_evaluation.answers import evaluate_corpus, evaluate_selected
+from citewell_evaluation.calibrating import evaluate_calibration
+from citewell_evaluation.calibration import NEAR_WORTH, WEIGHED, WORTH, balanced, calibrate, calibrated, fit
+from citewell_evaluation.datasets import Document
+from citewell_evaluation.examples import Example
+from citewell_evaluation.json_form import to_json, without_times
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from citewell.evaluation import Evaluation
-from citewell.evaluation.book import evaluate_book, is_expected, plain
-from citewell.evaluation.report import to_json, without_times
 from citewell.models import Answer, Citation, Passage, Question, ScoredPassage
 from citewell.retrieval import Found
+from citewell_evaluation import Evaluation
+from citewell_evaluation.book import evaluate_book, is_expected, plain
+from citewell_evaluation.json_form import to_json, without_times
 
 GOLDEN = [
     {"question": "What is a node?", "kind": "factual", "urls": ["/docs/nodes"], "answer": "a running process"},

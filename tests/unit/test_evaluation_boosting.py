@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.evaluation.boosting import Booster, Boosting, Tree
 from citewell.grounding.trees import TreeData, Trees
+from citewell_evaluation.boosting import Booster, Boosting, Tree
 
 NAMES = ("covered", "foreign", "length")
 SIGNS = (1, -1, 0)

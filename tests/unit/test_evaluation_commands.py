@@ -7,19 +7,19 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from citewell.cli import evaluating
 from citewell.errors import CollectionNotFoundError, InvalidInputError
+from citewell_evaluation import commands
 
 
 @pytest.fixture
 def app() -> typer.Typer:
     made = typer.Typer(pretty_exceptions_enable=False)
-    evaluating.add_to(made)
+    commands.add_to(made)
     return made
 
 
 def test_every_evaluation_is_a_command() -> None:
-    names = {command.name for command in evaluating.evaluations.registered_commands}
+    names = {command.name for command in commands.evaluations.registered_commands}
     assert names == {"retrieval", "answers", "support", "conflicts", "calibration", "book"}
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import InvalidInputError
-from citewell.evaluation.datasets import (
+from citewell.models import Message
+from citewell_evaluation.datasets import (
     fingerprint,
     name_of,
     read_claims,
@@ -14,11 +15,9 @@ from citewell.evaluation.datasets import (
     read_corpus_questions,
     read_golden,
     read_listed_questions,
-    read_mixed_questions,
     read_passage_questions,
     read_retrieval,
 )
-from citewell.models import Message
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -56,8 +55,9 @@ def test_each_form_of_data_is_read(tmp_path: Path) -> None:
     assert read_claims(write(tmp_path / "d.jsonl", claim))[0].relation == "neutral"
     pair = {"id": "1", "question": "Q?", "passages": ["x", "y"], "conflicting": True}
     assert read_conflicts(write(tmp_path / "e.jsonl", pair))[0].conflicting
-    mixed = {"id": "1", "question": "Q?", "passages": [{"text": "t", "type": "noise"}], "answers": []}
-    assert read_mixed_questions(write(tmp_path / "f.jsonl", mixed))[0].passages[0].type == "noise"
+    answers = ("6", "unknown", "7")
+    mixed = {"id": "1", "question": "Q?", "passages": [{"text": f"It is {a}.", "answer": a} for a in answers]}
+    assert [q.passages for q in read_conflicts(write(tmp_path / "f.jsonl", mixed))] == [("It is 6.", "It is 7.")]
 
 
 def test_a_golden_set_holds_what_the_book_says_and_what_it_does_not(tmp_path: Path) -> None:

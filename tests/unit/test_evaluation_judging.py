@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.evaluation.judging import evaluate_conflicts, evaluate_support
 from citewell.grounding import Support
+from citewell_evaluation.judging import evaluate_conflicts, evaluate_support
 
 
 class SaysYesToBlue:

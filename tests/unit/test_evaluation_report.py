@@ -8,12 +8,13 @@ from xml.etree import ElementTree
 import pytest
 
 from citewell.errors import InvalidInputError
-from citewell.evaluation import Evaluation, Figure, Item, Row, ShownPassage, Table
-from citewell.evaluation.compare import compare
-from citewell.evaluation.page import figure_text, to_html
-from citewell.evaluation.plots import Series, axis_over, histogram, line_chart, reliability_diagram
-from citewell.evaluation.report import from_json, to_json, without_times
-from citewell.evaluation.statistics import reliability
+from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, ShownPassage
+from citewell_evaluation.compare import compare
+from citewell_evaluation.html_page import to_html
+from citewell_evaluation.json_form import from_json, to_json, without_times
+from citewell_evaluation.plots import Series, axis_over, histogram, line_chart, reliability_diagram
+from citewell_evaluation.statistics import reliability
+from citewell_evaluation.tables import figure_text
 
 
 def run(scores: dict[str, float], *, elapsed: float = 3.0, kind: str = "book") -> Evaluation:
@@ -31,7 +32,9 @@ def run(scores: dict[str, float], *, elapsed: float = 3.0, kind: str = "book") -
         )
         for name, score in scores.items()
     )
-    table = Table("Answers", (Row("all", {"right": Figure(2 / 3, 0.5, 0.8), "p50_ms": Figure(elapsed)}),), "a note")
+    table = FigureTable(
+        "Answers", (FigureRow("all", {"right": Figure(2 / 3, 0.5, 0.8), "p50_ms": Figure(elapsed)}),), "a note"
+    )
     return Evaluation(kind, "golden", (table,), items, "right", "abc")
 
 
@@ -48,7 +51,7 @@ def test_two_runs_differ_in_their_times_only() -> None:
 
 
 def test_a_figure_that_could_not_be_measured_is_null_and_not_nan() -> None:
-    table = Table("t", (Row("r", {"AUROC": Figure(math.nan)}),))
+    table = FigureTable("t", (FigureRow("r", {"AUROC": Figure(math.nan)}),))
     text = to_json(Evaluation("support", "d", (table,), (), "right"))
     assert json.loads(text)["tables"][0]["rows"][0]["figures"]["AUROC"]["value"] is None
     assert math.isnan(from_json(text).tables[0].rows[0].figures["AUROC"].value)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.evaluation.statistics import (
+from citewell_evaluation.statistics import (
     auroc,
     balanced_accuracy,
     best_threshold,

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.evaluation.answers import stands_in_place
 from citewell.extractive import Kind, Numbered, read
 from citewell.extractive.forms import dangling
 from citewell.extractive.inquiry import inquire
 from citewell.extractive.pieces import cut
+from citewell_evaluation.answers import stands_in_place
 
 
 @pytest.mark.parametrize(

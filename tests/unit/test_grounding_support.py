@@ -3,16 +3,14 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.evaluation.boosting import Boosting
-from citewell.evaluation.conflicts import measure_conflicts
-from citewell.evaluation.support import auroc, balanced_accuracy, fit, measure_support, read_cases
 from citewell.grounding import BuiltinJudge
 from citewell.grounding.quantities import quantities
+from citewell_evaluation.boosting import Boosting
+from citewell_evaluation.support import fit
 
 
 @pytest.mark.parametrize(
@@ -87,13 +85,6 @@ def test_no_passage_supports_nothing() -> None:
     assert not BuiltinJudge().judge("The arm lifts 5 kg.", []).supported
 
 
-def test_figures_of_a_perfect_and_of_a_blind_judge() -> None:
-    truth = np.array([True, True, False, False])
-    assert balanced_accuracy(truth, np.array([1.0, 1.0, 0.0, 0.0])) == 1.0
-    assert auroc(truth, np.array([0.9, 0.8, 0.2, 0.1])) == 1.0
-    assert auroc(truth, np.array([0.5, 0.5, 0.5, 0.5])) == 0.5
-
-
 def _dataset(folder: Path) -> Path:
     path = folder / "support.jsonl"
     items = [
@@ -109,32 +100,9 @@ def _dataset(folder: Path) -> Path:
     return path
 
 
-def test_the_judge_is_measured_on_the_half_it_was_not_fitted_on(tmp_path: Path) -> None:
-    path = _dataset(tmp_path)
-    figures = measure_support(path, BuiltinJudge())
-    assert figures.cases == sum(not c.fitted_on for c in read_cases(path))
-    assert figures.balanced_accuracy == 1.0
-    assert figures.balanced_interval == (1.0, 1.0)
-    assert measure_support(path, BuiltinJudge(), held_out=False).cases == 38
-
-
 def test_the_same_data_gives_the_same_model(tmp_path: Path) -> None:
     path = _dataset(tmp_path)
     how = Boosting(trees=5, least=2, share=1.0)
     bias, trees = fit([path], how)
     assert (bias, trees) == fit([path], how)
     assert any(tree["leaves"] != [0.0] * 4 for tree in trees)
-
-
-def test_conflicts_are_measured_on_both_forms_of_data(tmp_path: Path) -> None:
-    path = tmp_path / "conflicts.jsonl"
-    six, seven = "The arm has six joints.", "The arm has seven joints."
-    question = "How many joints does the arm have?"
-    items: list[dict[str, object]] = [
-        {"question": question, "passages": [six, seven], "conflicting": True},
-        {"question": question, "passages": [six, "There are 6 joints."], "conflicting": False},
-        {"question": question, "passages": [{"text": six, "answer": "6"}, {"text": seven, "answer": "7"}]},
-    ]
-    path.write_text("\n".join(json.dumps(item) for item in items), "utf-8")
-    figures = measure_conflicts(path)
-    assert (figures.cases, figures.precision, figures.recall, figures.false_alarms) == (3, 1.0, 1.0, 0.0)

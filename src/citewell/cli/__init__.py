@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from citewell import __version__
-from citewell.errors import CitewellError
+from citewell.errors import CitewellError, ConfigurationError
 
 app = typer.Typer(
     name="citewell",
@@ -33,12 +33,32 @@ def _every_command(
     del version
 
 
+def _add_evaluation(app: typer.Typer) -> None:
+    """`eval` and `calibrate` are commands of another distribution, which few readers of a book need."""
+    try:
+        from citewell_evaluation.commands import add_to
+    except ModuleNotFoundError as error:
+        if error.name != "citewell_evaluation":
+            raise
+        for name in ("eval", "calibrate"):
+            app.command(name, context_settings={"ignore_unknown_options": True})(_evaluation_is_missing)
+    else:
+        add_to(app)
+
+
+def _evaluation_is_missing(arguments: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Measure on labelled data (comes with citewell-evaluation)."""
+    del arguments
+    raise ConfigurationError("Measuring needs one more package: pip install citewell-evaluation")
+
+
 def main() -> None:
     """Run a command. What goes wrong is said in one line on standard error, and the status is 1."""
-    from citewell.cli import answering, author, evaluating, indexing, serving
+    from citewell.cli import answering, author, indexing, serving
 
-    for module in (indexing, answering, serving, author, evaluating):
+    for module in (indexing, answering, serving, author):
         module.add_to(app)
+    _add_evaluation(app)
     try:
         app()
     except CitewellError as error:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from citewell.errors import InvalidInputError
-from citewell.evaluation import Evaluation, Figure
-from citewell.evaluation.statistics import bootstrap_mean
+from citewell_evaluation import Evaluation, Figure
+from citewell_evaluation.statistics import bootstrap_mean
 
 _EQUAL = 1e-6
 """Scores are written with six digits."""

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from citewell.confidence import Confidence
-from citewell.evaluation import Evaluation, Figure, Item, Progress, Row, Table, quiet
-from citewell.evaluation.answers import Searching
-from citewell.evaluation.calibration import unseen
-from citewell.evaluation.datasets import fingerprint, form_of, name_of
-from citewell.evaluation.examples import Over, Part, examples_of, selection_examples
-from citewell.evaluation.statistics import auroc, bootstrap, calibration_by_chance, calibration_error
+from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, quiet
+from citewell_evaluation.answers import Searching
+from citewell_evaluation.calibration import unseen
+from citewell_evaluation.datasets import fingerprint, form_of, name_of
+from citewell_evaluation.examples import Over, Part, examples_of, selection_examples
+from citewell_evaluation.statistics import auroc, bootstrap, calibration_by_chance, calibration_error
 
 
 async def evaluate_calibration(
@@ -33,7 +33,9 @@ async def evaluate_calibration(
         kind="calibration",
         dataset=name_of(path),
         tables=(
-            Table("Calibration", (_row("shipped", shipped, truth), _row("fitted anew, unseen", refitted, truth)), note),
+            FigureTable(
+                "Calibration", (_row("shipped", shipped, truth), _row("fitted anew, unseen", refitted, truth)), note
+            ),
         ),
         items=tuple(
             Item(
@@ -50,8 +52,8 @@ async def evaluate_calibration(
     )
 
 
-def _row(name: str, stated: Sequence[float], truth: Sequence[bool]) -> Row:
-    return Row(
+def _row(name: str, stated: Sequence[float], truth: Sequence[bool]) -> FigureRow:
+    return FigureRow(
         name,
         {
             "questions": Figure(float(len(truth))),

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from citewell.embedding import Embedder
-from citewell.evaluation import Evaluation, Figure, Item, Progress, Row, ShownPassage, Table, quiet
-from citewell.evaluation.datasets import Document, RetrievalQuery, RetrievalSet, fingerprint, read_retrieval
-from citewell.evaluation.statistics import bootstrap, bootstrap_mean, ndcg, recall, reciprocal_rank
 from citewell.index import Draft, IndexWriter, PassageIndex
 from citewell.index.payload import content_hash
 from citewell.models import Passage, ScoredPassage
 from citewell.retrieval import Retriever
+from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
+from citewell_evaluation.datasets import Document, RetrievalQuery, RetrievalSet, fingerprint, read_retrieval
+from citewell_evaluation.statistics import bootstrap, bootstrap_mean, ndcg, recall, reciprocal_rank
 
 _BATCH = 64
 _DEPTH = 100
@@ -135,7 +135,7 @@ def _ids(ranked: Sequence[ScoredPassage]) -> Ranking:
     return [found.passage.url for found in ranked[:_DEPTH]]
 
 
-def _rankings_table(data: RetrievalSet, asked: Sequence[_Asked]) -> Table:
+def _rankings_table(data: RetrievalSet, asked: Sequence[_Asked]) -> FigureTable:
     ways: Mapping[str, list[Ranking]] = {
         "BM25": [a.bm25 for a in asked],
         "dense": [a.dense for a in asked],
@@ -144,7 +144,7 @@ def _rankings_table(data: RetrievalSet, asked: Sequence[_Asked]) -> Table:
     relevant = [a.query.relevant for a in asked]
     at_ten = {name: [ndcg(r, rel, 10) for r, rel in zip(rs, relevant, strict=True)] for name, rs in ways.items()}
     rows = [
-        Row(
+        FigureRow(
             name,
             {
                 "ndcg@10": bootstrap_mean(at_ten[name]),
@@ -156,14 +156,14 @@ def _rankings_table(data: RetrievalSet, asked: Sequence[_Asked]) -> Table:
     ]
     better = max("BM25", "dense", key=lambda name: float(np.mean(at_ten[name])))
     gain = [both - one for both, one in zip(at_ten["hybrid"], at_ten[better], strict=True)]
-    rows.append(Row(f"hybrid - {better}", {"ndcg@10": bootstrap_mean(gain)}))
+    rows.append(FigureRow(f"hybrid - {better}", {"ndcg@10": bootstrap_mean(gain)}))
     note = "Goal: hybrid at least .015 nDCG@10 above the better of the two."
     if any(query.rewritten for query in data.queries):
         note += " Questions as a person rewrote them."
-    return Table(f"Ranking, {len(asked)} questions", tuple(rows), note)
+    return FigureTable(f"Ranking, {len(asked)} questions", tuple(rows), note)
 
 
-def _follow_up_table(asked: Sequence[_Asked]) -> Table:
+def _follow_up_table(asked: Sequence[_Asked]) -> FigureTable:
     ways: Mapping[str, list[Ranking]] = {
         "as asked, alone": [a.alone for a in asked],
         "as asked, with history": [a.with_history for a in asked],
@@ -178,12 +178,14 @@ def _follow_up_table(asked: Sequence[_Asked]) -> Table:
         for name, rs in ways.items()
     }
     rows = [
-        Row(name, {column: bootstrap_mean(scores) for column, scores in columns.items()})
+        FigureRow(name, {column: bootstrap_mean(scores) for column, scores in columns.items()})
         for name, columns in values.items()
     ]
     alone, ours, theirs = (values[name] for name in ways)
-    rows.append(Row("distance closed", {c: _closed(alone[c], ours[c], theirs[c]) for c in ("recall@5", "ndcg@5")}))
-    return Table(f"Follow-up turns, {len(asked)} questions", tuple(rows), "Goal: half of the distance closed.")
+    rows.append(
+        FigureRow("distance closed", {c: _closed(alone[c], ours[c], theirs[c]) for c in ("recall@5", "ndcg@5")})
+    )
+    return FigureTable(f"Follow-up turns, {len(asked)} questions", tuple(rows), "Goal: half of the distance closed.")
 
 
 def _closed(alone: Sequence[float], ours: Sequence[float], theirs: Sequence[float]) -> Figure:

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Protocol
 
 from citewell.confidence import ANSWER_FROM, Confidence
-from citewell.evaluation import Evaluation, Figure, Item, Progress, Row, Table, quiet
-from citewell.evaluation.datasets import (
+from citewell.extractive import Numbered, Reading, compose, quoted, read
+from citewell.models import Message
+from citewell.retrieval import Found
+from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, quiet
+from citewell_evaluation.datasets import (
     CorpusQuestion,
     PassageQuestion,
     fingerprint,
@@ -20,10 +23,7 @@ from citewell.evaluation.datasets import (
     read_corpus_questions,
     read_passage_questions,
 )
-from citewell.evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, calibration_error
-from citewell.extractive import Numbered, Reading, compose, quoted, read
-from citewell.models import Message
-from citewell.retrieval import Found
+from citewell_evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, calibration_error
 
 TOP_K = 5
 _MARKERS = re.compile(r"\s*\[\d{1,4}\]")
@@ -154,7 +154,7 @@ def holds(answer: str, spans: Sequence[str]) -> bool:
     return any(" ".join(span.split()) in text for span in spans)
 
 
-def _evaluation(path: Path, outcomes: Sequence[Outcome], tables: tuple[Table, ...]) -> Evaluation:
+def _evaluation(path: Path, outcomes: Sequence[Outcome], tables: tuple[FigureTable, ...]) -> Evaluation:
     return Evaluation(
         kind="answers",
         dataset=name_of(path),
@@ -165,7 +165,7 @@ def _evaluation(path: Path, outcomes: Sequence[Outcome], tables: tuple[Table, ..
     )
 
 
-def _words_table(outcomes: Sequence[Outcome]) -> Table:
+def _words_table(outcomes: Sequence[Outcome]) -> FigureTable:
     answerable = [o for o in outcomes if o.answerable]
     figures = {
         "questions": Figure(float(len(answerable))),
@@ -174,10 +174,10 @@ def _words_table(outcomes: Sequence[Outcome]) -> Table:
         "offsets exact": bootstrap_mean([float(o.exact) for o in outcomes]),
     }
     note = "Share of the answerable questions whose answer holds the gold span, refusing none. Goal: .96 and .89."
-    return Table("The right words", (Row("all", figures),), note)
+    return FigureTable("The right words", (FigureRow("all", figures),), note)
 
 
-def _decision_table(outcomes: Sequence[Outcome]) -> Table:
+def _decision_table(outcomes: Sequence[Outcome]) -> FigureTable:
     answerable = [o.answerable for o in outcomes]
     stated = [o.probability for o in outcomes]
     truth = [o.answerable and o.right for o in outcomes]
@@ -190,13 +190,15 @@ def _decision_table(outcomes: Sequence[Outcome]) -> Table:
         "ECE": bootstrap(calibration_error, stated, truth, samples=200),
     }
     note = f"Answered when the confidence is at least {ANSWER_FROM:g}. Goal: AUROC .70, ECE at most .05."
-    return Table("Answer or refuse", (Row("all", figures),), note)
+    return FigureTable("Answer or refuse", (FigureRow("all", figures),), note)
 
 
-def _time_table(outcomes: Sequence[Outcome]) -> Table:
+def _time_table(outcomes: Sequence[Outcome]) -> FigureTable:
     times = sorted(o.elapsed_ms for o in outcomes)
     figures = {"median_ms": Figure(times[len(times) // 2]), "p95_ms": Figure(times[int(len(times) * 0.95)])}
-    return Table("Reading and composing", (Row("all", figures),), "On one core of the machine that measured.")
+    return FigureTable(
+        "Reading and composing", (FigureRow("all", figures),), "On one core of the machine that measured."
+    )
 
 
 def _item(outcome: Outcome) -> Item:

@@ -5,7 +5,9 @@ would make every figure a guess.
 """
 
 import hashlib
+import itertools
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from citewell.errors import InvalidInputError
 from citewell.models import Message
 
 Answerability = Literal["answerable", "partial", "unanswerable", "conversational"]
+_MARKER = re.compile(r"\s*\[\d+\]")
 _ANSWERABILITIES: tuple[Answerability, ...] = ("answerable", "partial", "unanswerable", "conversational")
 
 
@@ -88,6 +91,11 @@ class Claim:
     """entailment, contradiction or neutral, when the set tells them apart."""
     source: str = ""
 
+    @property
+    def fitted_on(self) -> bool:
+        """Half of the claims, by their id, are for fitting; figures are of the other half."""
+        return hashlib.sha256(self.id.encode()).digest()[-1] % 2 == 0
+
 
 @dataclass(frozen=True, slots=True)
 class ConflictQuestion:
@@ -95,26 +103,6 @@ class ConflictQuestion:
     question: str
     passages: tuple[str, ...]
     conflicting: bool
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TypedPassage:
-    text: str
-    type: str
-    """correct, misinfo or noise."""
-    answer: str
-
-
-@dataclass(frozen=True, slots=True)
-class MixedQuestion:
-    """A question whose passages differ in trust (RAMDocs)."""
-
-    id: str
-    question: str
-    passages: tuple[TypedPassage, ...]
-    answers: tuple[str, ...]
-    wrong_answers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +296,7 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
     def claim(line: _Line) -> Claim:
         return Claim(
             line.text("id"),
-            line.text("claim"),
+            _MARKER.sub("", line.text("claim")),
             line.texts("evidence"),
             line.flag("supported"),
             line.text("relation", ""),
@@ -319,32 +307,19 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
 
 
 def read_conflicts(path: Path) -> tuple[ConflictQuestion, ...]:
-    """WikiContradict's form."""
+    """WikiContradict's form; or RAMDocs', passages with the `answer` each gives, taken in pairs."""
 
-    def pair(line: _Line) -> ConflictQuestion:
-        return ConflictQuestion(
-            line.text("id"),
-            line.text("question"),
-            line.texts("passages"),
-            line.flag("conflicting"),
-            line.text("kind", ""),
-        )
+    def pairs(line: _Line) -> Iterator[ConflictQuestion]:
+        name, question = line.text("id", str(line.number)), line.text("question")
+        if line.has("conflicting"):
+            yield ConflictQuestion(name, question, line.texts("passages"), line.flag("conflicting"))
+            return
+        passages = [(p.text("text"), p.text("answer")) for p in line.objects("passages")]
+        known = [(text, answer) for text, answer in passages if answer != "unknown"]
+        for number, ((one, first), (other, second)) in enumerate(itertools.combinations(known, 2), start=1):
+            yield ConflictQuestion(f"{name}/{number}", question, (one, other), first != second)
 
-    return _read(path, pair)
-
-
-def read_mixed_questions(path: Path) -> tuple[MixedQuestion, ...]:
-    """RAMDocs' form."""
-
-    def question(line: _Line) -> MixedQuestion:
-        passages = tuple(
-            TypedPassage(p.text("text"), p.text("type"), p.text("answer", "")) for p in line.objects("passages")
-        )
-        return MixedQuestion(
-            line.text("id"), line.text("question"), passages, line.texts("answers"), line.texts("wrong_answers")
-        )
-
-    return _read(path, question)
+    return tuple(itertools.chain.from_iterable(_read(path, lambda line: tuple(pairs(line)))))
 
 
 def read_golden(path: Path) -> tuple[GoldenQuestion, ...]:

@@ -20,16 +20,16 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FigureRow:
     name: str
     figures: Mapping[str, Figure]
     """Column to figure. The column of a time ends in `_ms` or `_s`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FigureTable:
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
     note: str = ""
     """What the figures mean and the goal, in a sentence."""
 
@@ -68,7 +68,7 @@ class Evaluation:
     """retrieval, answers, support, conflicts, calibration or book."""
     dataset: str
     """The data set's name, never a path of the machine."""
-    tables: tuple[Table, ...]
+    tables: tuple[FigureTable, ...]
     items: tuple[Item, ...]
     main: str
     """The score in `Item.scores` that the comparison looks at."""

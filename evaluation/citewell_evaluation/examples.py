@@ -12,10 +12,12 @@ from typing import Literal
 
 from citewell.confidence import Features
 from citewell.errors import InvalidInputError
-from citewell.evaluation import Progress, quiet
-from citewell.evaluation.answers import TOP_K, Searching, holds, numbered, quotes_reference
-from citewell.evaluation.book import is_expected, plain
-from citewell.evaluation.datasets import (
+from citewell.extractive import Numbered, Reading, compose, quoted, read
+from citewell.retrieval import Found
+from citewell_evaluation import Progress, quiet
+from citewell_evaluation.answers import TOP_K, Searching, holds, numbered, quotes_reference
+from citewell_evaluation.book import is_expected, plain
+from citewell_evaluation.datasets import (
     Document,
     GoldenQuestion,
     PassageQuestion,
@@ -27,8 +29,6 @@ from citewell.evaluation.datasets import (
     read_listed_questions,
     read_passage_questions,
 )
-from citewell.extractive import Numbered, Reading, compose, quoted, read
-from citewell.retrieval import Found
 
 Part = Literal["general", "confined"]
 Over = Callable[[str, Sequence[Document]], AbstractAsyncContextManager[Searching]]

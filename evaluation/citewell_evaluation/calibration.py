@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from citewell.confidence import Confidence, Logistic
 from citewell.errors import InvalidInputError
-from citewell.evaluation import Progress, quiet
-from citewell.evaluation.answers import Searching
-from citewell.evaluation.datasets import form_of
-from citewell.evaluation.examples import Example, Over, Part, examples_of
-from citewell.evaluation.plots import reliability_diagram
-from citewell.evaluation.statistics import auroc, calibration_by_chance, calibration_error, reliability
+from citewell_evaluation import Progress, quiet
+from citewell_evaluation.answers import Searching
+from citewell_evaluation.datasets import form_of
+from citewell_evaluation.examples import Example, Over, Part, examples_of
+from citewell_evaluation.plots import reliability_diagram
+from citewell_evaluation.statistics import auroc, calibration_by_chance, calibration_error, reliability
 
 Floats = NDArray[np.float64]
 FOLDS = 5

@@ -7,8 +7,8 @@ from typing import Any
 
 import citewell
 from citewell.errors import InvalidInputError
-from citewell.evaluation import Evaluation, Figure, Item, Row, ShownPassage, Table
-from citewell.evaluation.compare import Comparison
+from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, ShownPassage
+from citewell_evaluation.compare import Comparison
 
 Json = dict[str, Any]
 """A JSON object on its way to or from a file: it does not leave this module as anything but text."""
@@ -71,7 +71,7 @@ def _figure(figure: Figure) -> Json:
     return found
 
 
-def _table(table: Table) -> Json:
+def _table(table: FigureTable) -> Json:
     rows = [{"name": r.name, "figures": {name: _figure(f) for name, f in r.figures.items()}} for r in table.rows]
     return {"title": table.title, "note": table.note, "rows": rows}
 
@@ -119,9 +119,11 @@ def _read_figure(found: Json) -> Figure:
     return Figure(math.nan if value is None else float(value), found.get("low"), found.get("high"))
 
 
-def _read_table(found: Json) -> Table:
-    rows = tuple(Row(r["name"], {name: _read_figure(f) for name, f in r["figures"].items()}) for r in found["rows"])
-    return Table(found["title"], rows, found["note"])
+def _read_table(found: Json) -> FigureTable:
+    rows = tuple(
+        FigureRow(r["name"], {name: _read_figure(f) for name, f in r["figures"].items()}) for r in found["rows"]
+    )
+    return FigureTable(found["title"], rows, found["note"])
 
 
 def _read_item(found: Json) -> Item:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.evaluation import Figure
+from citewell_evaluation import Figure
 
 SEED = 20260101
 SAMPLES = 1000

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from citewell.evaluation.statistics import Bin, percentile
+from citewell_evaluation.statistics import Bin, percentile
 
 WIDTH, HEIGHT = 480, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 46

@@ -1,4 +1,4 @@
-"""Makes the word knowledge of the support judge: `python -m citewell.evaluation.lexicon WORDNET_DICT OUT.npz`.
+"""Makes the word knowledge of the support judge: `python -m citewell_evaluation.lexicon WORDNET_DICT OUT.npz`.
 
 Vectors are the built-in embedder's for single words, reduced and rounded; relations are WordNet's. Run by hand only.
 """

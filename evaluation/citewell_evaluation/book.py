@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from citewell.evaluation import Evaluation, Figure, Item, Progress, Row, ShownPassage, Table, quiet
-from citewell.evaluation.datasets import GoldenQuestion, fingerprint, name_of, read_golden
-from citewell.evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, calibration_error
 from citewell.models import Answer, Question
 from citewell.retrieval import Found
+from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
+from citewell_evaluation.datasets import GoldenQuestion, fingerprint, name_of, read_golden
+from citewell_evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, calibration_error
 
 TOP_K = 10
 """Passages looked at for the rank of the first right page."""
@@ -98,17 +98,17 @@ async def evaluate_book(
     )
 
 
-def _found_table(outcomes: Sequence[Outcome]) -> Table:
+def _found_table(outcomes: Sequence[Outcome]) -> FigureTable:
     inside = [o for o in outcomes if o.golden.in_book]
     kinds = list(dict.fromkeys(o.golden.kind for o in inside))
     rows = [_found_row(kind, [o for o in inside if o.golden.kind == kind]) for kind in kinds]
     note = "Rank of the first passage from an expected page; URLs match exactly. Goal: MRR at least .85, hit@5 .97."
-    return Table("The right page found", (_found_row("all", inside), *rows), note)
+    return FigureTable("The right page found", (_found_row("all", inside), *rows), note)
 
 
-def _found_row(name: str, outcomes: Sequence[Outcome]) -> Row:
+def _found_row(name: str, outcomes: Sequence[Outcome]) -> FigureRow:
     ranks = [o.rank for o in outcomes]
-    return Row(
+    return FigureRow(
         name,
         {
             "questions": Figure(float(len(ranks))),
@@ -119,17 +119,17 @@ def _found_row(name: str, outcomes: Sequence[Outcome]) -> Row:
     )
 
 
-def _answer_table(outcomes: Sequence[Outcome]) -> Table:
+def _answer_table(outcomes: Sequence[Outcome]) -> FigureTable:
     inside = [o for o in outcomes if o.golden.in_book]
     kinds = list(dict.fromkeys(o.golden.kind for o in inside))
     rows = [_answer_row(kind, [o for o in inside if o.golden.kind == kind]) for kind in kinds]
     note = "Of the questions that the book answers: answered at all, citing an expected page, holding the golden words."
-    return Table("Answers", (_answer_row("all", inside), *rows), note)
+    return FigureTable("Answers", (_answer_row("all", inside), *rows), note)
 
 
-def _answer_row(name: str, outcomes: Sequence[Outcome]) -> Row:
+def _answer_row(name: str, outcomes: Sequence[Outcome]) -> FigureRow:
     worded = [o for o in outcomes if o.golden.answer]
-    return Row(
+    return FigureRow(
         name,
         {
             "questions": Figure(float(len(outcomes))),
@@ -140,7 +140,7 @@ def _answer_row(name: str, outcomes: Sequence[Outcome]) -> Row:
     )
 
 
-def _decision_table(outcomes: Sequence[Outcome]) -> Table:
+def _decision_table(outcomes: Sequence[Outcome]) -> FigureTable:
     inside = [o.golden.in_book for o in outcomes]
     answered = [o.answered for o in outcomes]
     stated = [o.answer.confidence for o in outcomes]
@@ -155,7 +155,7 @@ def _decision_table(outcomes: Sequence[Outcome]) -> Table:
         ),
     }
     note = "Answering what the book says against refusing what it does not; goal: all refused, ECE at most .05."
-    return Table("Answer or refuse", (Row("all", figures),), note)
+    return FigureTable("Answer or refuse", (FigureRow("all", figures),), note)
 
 
 def _truth(outcome: Outcome) -> bool | None:

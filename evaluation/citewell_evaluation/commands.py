@@ -18,11 +18,11 @@ from citewell.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from citewell.config import Settings
-    from citewell.evaluation import Evaluation, Progress
-    from citewell.evaluation.calibration import Calibration
-    from citewell.evaluation.compare import Comparison
-    from citewell.evaluation.datasets import Document
     from citewell.retrieval import Retriever
+    from citewell_evaluation import Evaluation, Progress
+    from citewell_evaluation.calibration import Calibration
+    from citewell_evaluation.compare import Comparison
+    from citewell_evaluation.datasets import Document
 
     Run = Callable[[Progress], Awaitable[Evaluation]]
 
@@ -58,7 +58,7 @@ def book(
 
     from citewell.book import open as open_book
     from citewell.config import Settings
-    from citewell.evaluation.book import evaluate_book
+    from citewell_evaluation.book import evaluate_book
 
     async def run(progress: "Progress") -> "Evaluation":
         with tempfile.TemporaryDirectory() as folder:
@@ -78,9 +78,9 @@ def book(
 def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
     """Rank a corpus by words, by meaning and by both: nDCG@10, recall@100, MRR; with and without history."""
     from citewell.config import Settings
-    from citewell.evaluation.datasets import name_of
-    from citewell.evaluation.retrieval import evaluate_retrieval
     from citewell.wiring import open_searching, open_writer
+    from citewell_evaluation.datasets import name_of
+    from citewell_evaluation.retrieval import evaluate_retrieval
 
     async def run(progress: "Progress") -> "Evaluation":
         settings = _apart(Settings.from_environment(), name_of(dataset))
@@ -95,8 +95,8 @@ def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
 @evaluations.command("support")
 def support(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
     """Claims and their evidence: does the gate's judge tell the supported from the others? A file or a folder."""
-    from citewell.evaluation.judging import evaluate_support
     from citewell.grounding import BuiltinJudge
+    from citewell_evaluation.judging import evaluate_support
 
     def run(progress: "Progress") -> "Awaitable[Evaluation]":
         return evaluate_support(dataset, judge=BuiltinJudge(), progress=progress)
@@ -107,7 +107,7 @@ def support(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, 
 @evaluations.command("conflicts")
 def conflicts(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
     """Passages that contradict each other or agree: precision and recall. A file or a folder."""
-    from citewell.evaluation.judging import evaluate_conflicts
+    from citewell_evaluation.judging import evaluate_conflicts
 
     def run(progress: "Progress") -> "Awaitable[Evaluation]":
         return evaluate_conflicts(dataset, progress=progress)
@@ -119,8 +119,8 @@ def conflicts(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
 def answers(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
     """Questions of a passage (`passage`), or of the corpus beside the file (`answerability`): answered or refused?"""
     from citewell.confidence import Confidence
-    from citewell.evaluation.answers import evaluate_corpus, evaluate_selected
-    from citewell.evaluation.datasets import form_of
+    from citewell_evaluation.answers import evaluate_corpus, evaluate_selected
+    from citewell_evaluation.datasets import form_of
 
     async def run(progress: "Progress") -> "Evaluation":
         match form_of(dataset):
@@ -150,8 +150,8 @@ def calibration(
     """How far stated confidence lies from what was so: questions of a passage, of a corpus, or a golden set."""
     from citewell.confidence import Confidence
     from citewell.config import Settings
-    from citewell.evaluation.calibrating import evaluate_calibration
     from citewell.wiring import open_searching
+    from citewell_evaluation.calibrating import evaluate_calibration
 
     async def run(progress: "Progress") -> "Evaluation":
         settings = Settings.from_environment()
@@ -171,7 +171,7 @@ def calibration(
 async def _corpus_beside(dataset: Path, progress: "Progress") -> AsyncIterator["Retriever"]:
     """Search over the `corpus.jsonl` that stands in the data set's folder."""
     from citewell.config import Settings
-    from citewell.evaluation.datasets import name_of, read_documents
+    from citewell_evaluation.datasets import name_of, read_documents
 
     documents = read_documents(dataset.parent / "corpus.jsonl")
     over = _indexes(Settings.from_environment(), None, progress)
@@ -183,8 +183,8 @@ def _indexes(
     settings: "Settings", cache: Path | None, progress: "Progress"
 ) -> "Callable[[str, Sequence[Document]], AbstractAsyncContextManager[Retriever]]":
     """Opens a search over a data set's documents. A second run embeds only what is new."""
-    from citewell.evaluation.retrieval import ingest
     from citewell.wiring import open_searching, open_writer
+    from citewell_evaluation.retrieval import ingest
 
     root = settings.model_copy(update={"citewell_data_dir": cache}) if cache else settings
 
@@ -206,9 +206,9 @@ def _apart(settings: "Settings", name: str) -> "Settings":
 
 
 def _report(run: "Run", *, as_json: bool, html: Path | None, against: Path | None) -> None:
-    from citewell.evaluation.compare import compare
-    from citewell.evaluation.page import to_html
-    from citewell.evaluation.report import from_json, to_json
+    from citewell_evaluation.compare import compare
+    from citewell_evaluation.html_page import to_html
+    from citewell_evaluation.json_form import from_json, to_json
 
     before = from_json(_read(against)) if against else None  # a wrong file is found before the work, not after
     with _Bar() as bar:
@@ -270,19 +270,20 @@ def _print(evaluation: "Evaluation", comparison: "Comparison | None") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from citewell.evaluation.page import columns_of, figure_text
+    from citewell_evaluation.tables import columns_of, figure_text, lines_of
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     console.print(
         f"{evaluation.kind}: {evaluation.dataset}, {len(evaluation.items):,} items", style="bold", markup=False
     )
     for table in evaluation.tables:
-        columns = columns_of(table)
-        drawn = Table("", *columns, title=table.title, title_justify="left", caption=table.note, caption_justify="left")
+        drawn = Table(
+            "", *columns_of(table), title=table.title, title_justify="left", caption=table.note, caption_justify="left"
+        )
         for column in drawn.columns[1:]:
             column.justify = "right"
-        for row in table.rows:
-            drawn.add_row(row.name, *(figure_text(row.figures[c]) if c in row.figures else "" for c in columns))
+        for cells in lines_of(table):
+            drawn.add_row(*cells)
         console.print(drawn)
     for note in evaluation.notes:
         console.print(note, markup=False)
@@ -309,9 +310,9 @@ def calibrate(
     from importlib import resources
 
     from citewell.config import Settings
-    from citewell.evaluation.calibration import Calibration
-    from citewell.evaluation.calibration import calibrate as fit
     from citewell.wiring import open_searching
+    from citewell_evaluation.calibration import Calibration
+    from citewell_evaluation.calibration import calibrate as fit
 
     shipped = (resources.files("citewell") / "assets" / "confidence.json").read_text("utf-8")
 

@@ -7,13 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.evaluation import Evaluation, Figure, Item, Progress, Row, ShownPassage, Table, quiet
-from citewell.evaluation import conflicts as conflict_data
-from citewell.evaluation import support as support_data
-from citewell.evaluation.datasets import fingerprint, name_of
-from citewell.evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, mean, percentile
 from citewell.grounding import SupportJudge, contradictions
 from citewell.grounding.evidence import prepared
+from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
+from citewell_evaluation.datasets import fingerprint, name_of, read_claims, read_conflicts
+from citewell_evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, mean, percentile
 
 _SHOWN = 1200
 """Characters of a passage that the report keeps."""
@@ -33,7 +31,7 @@ async def evaluate_support(path: Path, *, judge: SupportJudge, progress: Progres
     return Evaluation(
         kind="support",
         dataset=name_of(path),
-        tables=(Table("Supported or not", (*rows, Row("average of the sets", averages)), note),),
+        tables=(FigureTable("Supported or not", (*rows, FigureRow("average of the sets", averages)), note),),
         items=tuple(items),
         main="right",
         data_sha256=fingerprint(*_files(path)),
@@ -46,10 +44,10 @@ def _files(path: Path) -> list[Path]:
 
 
 def _judged(file: Path, judge: SupportJudge, progress: Progress) -> list[Item]:
-    cases = [case for case in support_data.read_cases(file) if not case.fitted_on]
+    cases = [case for case in read_claims(file) if not case.fitted_on]
     items = []
     for number, case in enumerate(cases, start=1):
-        whole = "\n\n".join(case.passages)  # the claim was made from all of them
+        whole = "\n\n".join(case.evidence)  # the claim was made from all of them
         prepared(whole)  # as when a passage is shown, before there is a sentence
         start = time.thread_time()
         found = judge.judge(case.claim, [whole])
@@ -73,11 +71,11 @@ def _judged(file: Path, judge: SupportJudge, progress: Progress) -> list[Item]:
     return items
 
 
-def _support_row(name: str, items: Sequence[Item]) -> Row:
+def _support_row(name: str, items: Sequence[Item]) -> FigureRow:
     truth = [bool(item.truth) for item in items]
     said = [item.scores["said"] > 0 for item in items]
     times = [item.elapsed_ms or 0.0 for item in items]
-    return Row(
+    return FigureRow(
         name,
         {
             "claims": Figure(float(len(items))),
@@ -102,7 +100,9 @@ async def evaluate_conflicts(path: Path, *, progress: Progress = quiet) -> Evalu
         kind="conflicts",
         dataset=name_of(path),
         tables=(
-            Table("Contradictions found", tuple(rows), "A false alarm on passages that agree is the worse fault."),
+            FigureTable(
+                "Contradictions found", tuple(rows), "A false alarm on passages that agree is the worse fault."
+            ),
         ),
         items=tuple(items),
         main="right",
@@ -111,7 +111,7 @@ async def evaluate_conflicts(path: Path, *, progress: Progress = quiet) -> Evalu
 
 
 def _compared(file: Path, progress: Progress) -> list[Item]:
-    cases = list(conflict_data.read_cases(file))
+    cases = read_conflicts(file)
     items = []
     for number, case in enumerate(cases, start=1):
         start = time.thread_time()
@@ -120,7 +120,7 @@ def _compared(file: Path, progress: Progress) -> list[Item]:
         told = f"{found.first_sentence}\n{found.second_sentence}\n({found.reason})" if found else "no contradiction"
         items.append(
             Item(
-                id=f"{file.stem}/{number}",
+                id=f"{file.stem}/{case.id}",
                 question=case.question,
                 scores={"right": float((found is not None) == case.conflicting), "found": float(found is not None)},
                 answer=told,
@@ -135,10 +135,10 @@ def _compared(file: Path, progress: Progress) -> list[Item]:
     return items
 
 
-def _conflict_row(name: str, items: Sequence[Item]) -> Row:
+def _conflict_row(name: str, items: Sequence[Item]) -> FigureRow:
     truth = [bool(item.truth) for item in items]
     found = [item.scores["found"] > 0 for item in items]
-    return Row(
+    return FigureRow(
         name,
         {
             "questions": Figure(float(len(items))),

@@ -3,16 +3,16 @@
 All text is escaped and the page runs no script: questions and passages are data of others.
 """
 
-import math
 from collections.abc import Sequence
 from html import escape
 from urllib.parse import urlsplit
 
 import citewell
-from citewell.evaluation import Evaluation, Figure, Item, ShownPassage, Table
-from citewell.evaluation.compare import Change, Comparison
-from citewell.evaluation.plots import Axis, Series, histogram, line_chart, reliability_diagram
-from citewell.evaluation.statistics import calibration_error, percentile, precision_recall, reliability
+from citewell_evaluation import Evaluation, FigureTable, Item, ShownPassage
+from citewell_evaluation.compare import Change, Comparison
+from citewell_evaluation.plots import Axis, Series, histogram, line_chart, reliability_diagram
+from citewell_evaluation.statistics import calibration_error, percentile, precision_recall, reliability
+from citewell_evaluation.tables import columns_of, figure_text, lines_of, number_text
 
 WORST = 30
 """Questions shown in full."""
@@ -53,36 +53,13 @@ def to_html(evaluation: Evaluation, comparison: Comparison | None = None) -> str
     )
 
 
-def figure_text(figure: Figure) -> str:
-    """`.743 [.712, .771]`; a dash when it could not be measured."""
-    if math.isnan(figure.value):
-        return "–"
-    if figure.low is None or figure.high is None:
-        return _number(figure.value)
-    return f"{_number(figure.value)} [{_number(figure.low)}, {_number(figure.high)}]"
-
-
-def _number(value: float) -> str:
-    if abs(value) >= 100 or value == int(value):
-        return f"{value:,.0f}"
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3g}"
-
-
-def columns_of(table: Table) -> list[str]:
-    return list(dict.fromkeys(name for row in table.rows for name in row.figures))
-
-
-def _table(table: Table) -> str:
-    columns = columns_of(table)
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+def _table(table: FigureTable) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns_of(table))
     rows = []
-    for row in table.rows:
-        cells = []
-        for name in columns:
-            figure = row.figures.get(name)
-            value, _, interval = figure_text(figure).partition(" ") if figure else ("", "", "")
-            cells.append(f'<td>{value}<br><span class="range">{interval}</span></td>')
-        rows.append(f"<tr><td>{escape(row.name)}</td>{''.join(cells)}</tr>")
+    for name, *figures in lines_of(table):
+        split = [figure.partition(" ") for figure in figures]
+        cells = "".join(f'<td>{value}<br><span class="range">{interval}</span></td>' for value, _, interval in split)
+        rows.append(f"<tr><td>{escape(name)}</td>{cells}</tr>")
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     return f"<h2>{escape(table.title)}</h2>{note}<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
 
@@ -90,8 +67,8 @@ def _table(table: Table) -> str:
 def _compared(comparison: Comparison) -> str:
     def listed(name: str, style: str, changes: Sequence[Change]) -> str:
         lines = "".join(
-            f"<tr><td>{escape(c.question)}</td><td>{_number(c.before)}</td>"
-            f'<td class="{style}">{_number(c.after)}</td></tr>'
+            f"<tr><td>{escape(c.question)}</td><td>{number_text(c.before)}</td>"
+            f'<td class="{style}">{number_text(c.after)}</td></tr>'
             for c in changes
         )
         head = f"<tr><th>{name} ({len(changes)})</th><th>before</th><th>after</th></tr>"
@@ -134,7 +111,7 @@ def _worst(evaluation: Evaluation) -> str:
 
 
 def _question(item: Item, main: str) -> str:
-    scores = ", ".join(f"{escape(name)} {_number(value)}" for name, value in item.scores.items())
+    scores = ", ".join(f"{escape(name)} {number_text(value)}" for name, value in item.scores.items())
     parts = [f'<p class="note">{escape(item.id)}: {scores}</p>']
     if item.probability is not None:
         parts.append(f"<p>Stated probability {item.probability:.2f}; it was {'so' if item.truth else 'not so'}.</p>")
@@ -143,9 +120,8 @@ def _question(item: Item, main: str) -> str:
     if item.answer:
         parts.append(f"<p><b>Answer</b></p><pre>{escape(item.answer)}</pre>")
     parts.extend(_passage(number, passage) for number, passage in enumerate(item.passages, start=1))
-    return (
-        f"<details><summary>{_number(item.scores[main])} · {escape(item.question)}</summary>{''.join(parts)}</details>"
-    )
+    head = f"{number_text(item.scores[main])} · {escape(item.question)}"
+    return f"<details><summary>{head}</summary>{''.join(parts)}</details>"
 
 
 def _passage(number: int, passage: ShownPassage) -> str:
