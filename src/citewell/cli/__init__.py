@@ -38,7 +38,7 @@ def _add_evaluation(app: typer.Typer) -> None:
     try:
         from citewell_evaluation.commands import add_to
     except ModuleNotFoundError as error:
-        if error.name != "citewell_evaluation":
+        if (error.name or "").partition(".")[0] != "citewell_evaluation":
             raise
         for name in ("eval", "calibrate"):
             app.command(name, context_settings={"ignore_unknown_options": True})(_evaluation_is_missing)
