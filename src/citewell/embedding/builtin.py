@@ -1,11 +1,6 @@
-"""The built-in embedder: gte-small in 8 bits, on onnxruntime. The only module that imports onnxruntime and tokenizers.
-
-Both are imported when first needed, so that naming an embedder costs nothing.
-"""
+"""The built-in embedder: gte-small in 8 bits. Its files are opened when first needed; naming it costs nothing."""
 
 import asyncio
-import hashlib
-import json
 import os
 import re
 import threading
@@ -16,14 +11,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from citewell.embedding.rows import in_slices, unit_rows
-from citewell.errors import ConfigurationError, EmbeddingError
+from citewell.errors import EmbeddingError
+from citewell.inference.files import ASSETS as ALL_ASSETS
+from citewell.inference.files import open_session, open_tokenizer, verified
 from citewell.models import Vector
 
 if TYPE_CHECKING:
     import onnxruntime
     from tokenizers import Tokenizer
 
-ASSETS: Final = Path(__file__).parent.parent / "assets" / "embedder"
+ASSETS: Final = ALL_ASSETS / "embedder"
 _POSITIONS: Final = 512
 _CLS, _SEP = 101, 102
 _ALPHANUMERIC: Final = re.compile(r"[A-Za-z0-9]+")
@@ -84,9 +81,7 @@ class BuiltinTokenizer:
     def _loaded(self) -> "Tokenizer":
         with self._loading:
             if self._tokenizer is None:
-                from tokenizers import Tokenizer
-
-                self._tokenizer = Tokenizer.from_str(_verified(self._assets, "tokenizer.json").decode("utf-8"))
+                self._tokenizer = open_tokenizer(self._assets)
             return self._tokenizer
 
 
@@ -137,34 +132,8 @@ class BuiltinEmbedder:
     def _loaded(self) -> "onnxruntime.InferenceSession":
         with self._loading:
             if self._session is None:
-                self._session = _open_session(_verified(self._assets, "model.onnx"))
+                self._session = open_session(verified(self._assets, "model.onnx"))
             return self._session
-
-
-def _verified(assets: Path, filename: str) -> bytes:
-    """The file's bytes, if they are those that the manifest names."""
-    try:
-        expected = json.loads((assets / "manifest.json").read_bytes())["files"][filename]["sha256"]
-        content = (assets / filename).read_bytes()
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"The built-in embedding model is not complete ({filename}). Install citewell again."
-        ) from error
-    if hashlib.sha256(content).hexdigest() != expected:
-        raise ConfigurationError(
-            f"The built-in embedding model's file {filename} is damaged (wrong checksum). Install citewell again."
-        )
-    return content
-
-
-def _open_session(model: bytes) -> "onnxruntime.InferenceSession":
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _run(session: "onnxruntime.InferenceSession", tokens: Sequence[int]) -> Vector:

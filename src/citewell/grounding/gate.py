@@ -15,7 +15,6 @@ from citewell.grounding.lines import Line, classified
 from citewell.grounding.markers import visible
 from citewell.grounding.support import SupportJudge
 from citewell.grounding.tables import cells_of, is_delimiter
-from citewell.models import Passage
 
 HELD_LIMIT: Final = 2000
 """Characters that may wait for the end of their sentence or line; a longer one is dropped."""
@@ -49,22 +48,21 @@ class CitationGate:
         self._drops: list[str] = []
         self._supports: list[float] = []
 
-    def show(self, number: int, passage: Passage) -> None:
-        """Passage `number` was shown to the model. Its headings are evidence too, but are never quoted."""
-        heading = " > ".join(t for t in (passage.page_title, *passage.heading_path) if t)
-        self._checker.show(number, passage.text, heading)
+    def show(self, number: int, text: str, heading: str = "") -> None:
+        """Passage `number` was shown to the model. `heading` is evidence too, but is never quoted."""
+        self._checker.show(number, text, heading)
 
-    async def feed(self, delta: str) -> str:
+    def feed(self, delta: str) -> str:
         """What this delta releases."""
         self._buffer += visible(delta)
-        return await self._advanced(closed=False)
+        return self._advanced(closed=False)
 
-    async def finish(self) -> str:
+    def finish(self) -> str:
         """Check and release what is held; the text is over."""
         start = len(self._layout.text)
-        await self._advanced(closed=True)
+        self._advanced(closed=True)
         if self._mode == "code":
-            await self._end_code()
+            self._end_code()
         self._layout.finish()
         return self._layout.text[start:]
 
@@ -91,17 +89,17 @@ class CitationGate:
         """Marker to the places in that passage that support the answer."""
         return self._checker.cited
 
-    async def _advanced(self, *, closed: bool) -> str:
+    def _advanced(self, *, closed: bool) -> str:
         start = len(self._layout.text)
         going = True
         while going:
             match self._mode:
                 case "line":
-                    going = await self._line(closed=closed)
+                    going = self._line(closed=closed)
                 case "prose":
-                    going = await self._prose_line(closed=closed)
+                    going = self._prose_line(closed=closed)
                 case "code":
-                    going = await self._code_line(closed=closed)
+                    going = self._code_line(closed=closed)
                 case "skip":
                     going = self._skipped()
         return self._layout.text[start:]
@@ -114,7 +112,7 @@ class CitationGate:
             return classified(line[:HELD_LIMIT], whole=False) or Line("definition", text="overlong")
         return classified(line, whole=newline >= 0 or closed)
 
-    async def _line(self, *, closed: bool) -> bool:
+    def _line(self, *, closed: bool) -> bool:
         if not self._buffer:
             return False
         line = self._next_line(self._buffer, closed=closed)
@@ -139,7 +137,7 @@ class CitationGate:
             case "heading":
                 self._heading(line)
             case "row":
-                await self._row(text)
+                self._row(text)
             case "fence":
                 self._fence, self._code, self._code_size = line, [], 0
                 self._layout.begin(self._placed("code", line))
@@ -170,13 +168,13 @@ class CitationGate:
         text = self._checker.heading(line.text)
         self._layout.heading(line.level, f"{'#' * line.level} {text}" if text else "")
 
-    async def _prose_line(self, *, closed: bool) -> bool:
+    def _prose_line(self, *, closed: bool) -> bool:
         """Take in the rest of a line; the next line tells whether the block goes on."""
         newline = self._buffer.find("\n")
         if newline < 0:
             self._prose += self._buffer
             self._buffer = ""
-            await self._cut(closed=closed)
+            self._cut(closed=closed)
             if closed:
                 self._mode = "line"
             return False
@@ -184,7 +182,7 @@ class CitationGate:
         self._buffer = self._buffer[newline:]
         rest = self._buffer[1:]
         line = self._next_line(rest, closed=closed) if rest or closed else None
-        await self._cut(closed=line is not None and line.kind != "prose")
+        self._cut(closed=line is not None and line.kind != "prose")
         if line is None:
             return False
         if line.kind == "prose":
@@ -195,7 +193,7 @@ class CitationGate:
             self._mode = "line"
         return True
 
-    async def _cut(self, *, closed: bool) -> None:
+    def _cut(self, *, closed: bool) -> None:
         """Check every sentence that is whole."""
         while self._prose:
             last = closed and len(self._prose) < HELD_LIMIT
@@ -210,14 +208,12 @@ class CitationGate:
                 continue
             piece, self._prose = self._prose[:end], self._prose[end:].lstrip()
             if not self._overlong:
-                await self._sentence(piece, ends_block=last and not self._prose)
+                self._sentence(piece, ends_block=last and not self._prose)
             self._overlong = self._first = False
 
-    async def _sentence(self, piece: str, *, ends_block: bool) -> None:
+    def _sentence(self, piece: str, *, ends_block: bool) -> None:
         lead = self._lead if self._item else ""
-        verdict = await self._checker.sentence(
-            piece, lead=lead, ends_block=ends_block, alone=ends_block and self._first
-        )
+        verdict = self._checker.sentence(piece, lead=lead, ends_block=ends_block, alone=ends_block and self._first)
         match verdict.kind:
             case "release":
                 self._release(verdict)
@@ -238,7 +234,7 @@ class CitationGate:
         self._numbers = verdict.numbers
         self._supports.append(verdict.score)
 
-    async def _row(self, text: str) -> None:
+    def _row(self, text: str) -> None:
         cells = cells_of(text)
         if self._head is None:
             self._layout.begin(Place("row", blank_before=True))
@@ -255,7 +251,7 @@ class CitationGate:
             self._drops.append("a row under a header that is not in evidence")
             return
         width = len(self._head)
-        verdict = await self._checker.row(self._head, (cells + [""] * width)[:width])
+        verdict = self._checker.row(self._head, (cells + [""] * width)[:width])
         if verdict.kind == "release":
             self._release(verdict)
         elif verdict.kind == "drop":
@@ -265,7 +261,7 @@ class CitationGate:
         self._head = None
         self._layout.end_table()
 
-    async def _code_line(self, *, closed: bool) -> bool:
+    def _code_line(self, *, closed: bool) -> bool:
         newline = self._buffer.find("\n")
         if newline < 0 and not closed:
             if len(self._buffer) > CODE_LIMIT:
@@ -278,14 +274,14 @@ class CitationGate:
         mark = re.match(r"`+|~+", self._fence.text)
         fence = mark.group() if mark else "```"
         if re.fullmatch(re.escape(fence[0]) + "{" + str(len(fence)) + ",}", line.strip(" >")):
-            await self._end_code()
+            self._end_code()
             return True
         self._code_size += len(line)
         if self._code_size <= CODE_LIMIT:
             self._code.append(line[min(self._fence.indent, len(line) - len(line.lstrip(" "))) :])
         return True
 
-    async def _end_code(self) -> None:
+    def _end_code(self) -> None:
         self._mode = "line"
         if self._code_size > CODE_LIMIT:
             self._drops.append("code without end")

@@ -1,0 +1,62 @@
+"""The reading model as it ships: what holds whatever its weights are, and what they must at least be able to tell."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from citewell.errors import ConfigurationError
+from citewell.inference import ReadingModel
+from citewell.inference.files import ASSETS
+
+PASSAGE = "The timeout is 30 seconds. Set `timeout=None` to wait for ever. Retries are off unless you ask for them."
+OTHER = "Cookies are kept between requests of one client. Use `client.cookies.clear()` to forget them."
+
+
+@pytest.fixture(scope="module")
+def model() -> ReadingModel:
+    return ReadingModel()
+
+
+async def test_the_same_text_gets_the_same_numbers_whatever_runs_beside_it(model: ReadingModel) -> None:
+    (alone,) = await ReadingModel(threads=1).encode([PASSAGE])
+    crowd = await asyncio.gather(*(model.encode([f"{PASSAGE} {n}", PASSAGE]) for n in range(6)))
+    assert all(np.array_equal(beside[1].states, alone.states) for beside in crowd)
+
+
+async def test_the_passage_that_answers_scores_above_one_that_does_not(model: ReadingModel) -> None:
+    right, wrong = await model.ask_all("How long is the timeout?", await model.encode([PASSAGE, OTHER]))
+    assert right.answers > wrong.answers
+
+
+async def test_support_is_a_distribution_over_three_outcomes(model: ReadingModel) -> None:
+    found = await model.support("The timeout is 30 seconds.", await model.encode([PASSAGE, OTHER]))
+    assert found.supported + found.contradicted + found.not_stated == pytest.approx(1.0)
+
+
+async def test_a_text_that_is_too_long_is_read_to_a_place_that_is_known(model: ReadingModel) -> None:
+    text = "word " * 2000
+    (encoded,) = await model.encode([text])
+    assert 0 < encoded.end < len(text)
+    asked = await model.ask("What is the word?", encoded)
+    assert asked.relevance(len(text) - 10, len(text)) == -20.0
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\ud800 half a surrogate", "🙂" * 600, "\x00"])
+async def test_no_text_breaks_it(model: ReadingModel, text: str) -> None:
+    (encoded,) = await model.encode([text])
+    asked = await model.ask(text or "?", encoded)
+    assert np.isfinite(asked.answers)
+
+
+async def test_a_damaged_file_is_said_in_one_line(tmp_path: Path) -> None:
+    shutil.copytree(ASSETS / "reading", tmp_path / "reading")
+    manifest = tmp_path / "reading" / "manifest.json"
+    content = json.loads(manifest.read_bytes())
+    content["files"]["model.onnx"]["sha256"] = "0" * 64
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(ConfigurationError, match=r"model\.onnx is damaged.*Install citewell again"):
+        await ReadingModel(tmp_path / "reading").warm()

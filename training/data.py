@@ -1,0 +1,193 @@
+"""The labelled data into examples: one example is a passage (or a few) with everything that is asked of it.
+
+Reads a training folder: support.jsonl.gz, reading.jsonl.gz, docs/claims.jsonl.gz, docs/questions.jsonl.gz.
+"""
+
+import gzip
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from training.packing import Asked, Claim, Example
+
+HELD_OUT_SHARE = 12
+"""One page in so many of the documentation is never trained on: its rows show how training goes."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'`(\[*])|\n+")
+NLI_SHARE = {
+    "mnli": 9000, "snli": 5000, "fever": 9000, "fever_symmetric": 1092, "fm2": 2548, "snli_cad": 3000, "scitail": 4000,
+    "conjnli": 2500, "help": 1000, "med": 1000, "breaking_nli": 1000, "hans_swap": 700, "paws": 2500,
+    "wice_train_partial": 374, "cb": 301,
+}  # fmt: skip
+READING_SHARE = {
+    "squad": 9000, "iirc": 1500, "adversarialqa_answerable": 1200, "doqa_cooking": 700, "doqa_movies": 500,
+    "policyqa": 1200, "qasper": 700, "boolq_q": 800, "fairytaleqa": 400,
+}  # fmt: skip
+"""Passages (not questions) of each set; a passage brings all its questions."""
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    docs: list[Example]
+    """Made anew for each pass: distractors and what a claim sees differ."""
+    held_out: list[Example]
+    nli: list[Example]
+    reading: list[Example]
+
+
+class Documentation:
+    """The claims and questions written over real documentation, by passage."""
+
+    def __init__(self, folder: Path) -> None:
+        self._claims: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        self._questions: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        for row in lines(folder / "docs/claims.jsonl.gz"):
+            self._claims[row["source"], row["passage"]].append(row)
+        for row in lines(folder / "docs/questions.jsonl.gz"):
+            self._questions[row["source"], row["passage"]].append(row)
+        keys = sorted(set(self._claims) | set(self._questions))
+        pages = sorted({source for source, _ in keys})
+        random.Random(5).shuffle(pages)
+        held = set(pages[: len(pages) // HELD_OUT_SHARE])
+        self._train = [k for k in keys if k[0] not in held]
+        self._held = [k for k in keys if k[0] in held]
+
+    def examples(self, seed: int) -> list[Example]:
+        chance = random.Random(seed)
+        found = [e for key in self._train for e in self._example(key, chance)]
+        chance.shuffle(found)
+        return found
+
+    def held_out(self) -> list[Example]:
+        return [
+            Example(
+                (key[1],),
+                tuple(Claim(r["claim"], r["label"], (0,)) for r in self._claims[key]),
+                tuple(_asked(r, key[1]) for r in self._questions[key]),
+            )
+            for key in self._held
+        ]
+
+    def _example(self, key: tuple[str, str], chance: random.Random) -> list[Example]:
+        """The passage with a neighbour beside it: claims see one of them or both, questions ask their own."""
+        other = self._neighbour(key, chance)
+        claims = [_shown_to(Claim(r["claim"], r["label"], (0,)), chance) for r in self._claims[key]]
+        questions = [_asked(r, key[1]) for r in self._questions[key]]
+        questions += [
+            Asked(q["question"], False, 0, weight=0.5)
+            for q in chance.sample(self._questions[other], min(1, len(self._questions[other])))
+            if q["answerable"]
+        ]
+        chance.shuffle(claims)
+        chance.shuffle(questions)
+        return [Example((key[1], other[1]), tuple(claims), tuple(questions))]
+
+    def _neighbour(self, key: tuple[str, str], chance: random.Random) -> tuple[str, str]:
+        """Another passage of the same page when there is one, else of the same project, else any."""
+        page = [k for k in self._train if k[0] == key[0] and k != key]
+        project = key[0].split(":")[0]
+        others = (
+            page
+            if page and chance.random() < 0.6
+            else [k for k in self._train if k[0].startswith(project) and k != key]
+        )
+        return chance.choice(others or [k for k in self._train if k != key])
+
+
+def _shown_to(claim: Claim, chance: random.Random) -> Claim:
+    draw = chance.random()
+    if draw < 0.5:
+        return claim
+    if draw < 0.92:
+        return Claim(claim.text, claim.label, (0, 1))
+    return Claim(claim.text, "unsupported", (1,), 0.7)
+
+
+def _asked(row: dict[str, Any], passage: str) -> Asked:
+    spans = []
+    for piece in row["answers"]:
+        start = passage.find(piece)
+        if start >= 0:
+            spans.append((start, start + len(piece)))
+    return Asked(row["question"], bool(row["answerable"]), 0, tuple(spans))
+
+
+def nli(folder: Path, seed: int) -> list[Example]:
+    """Public pairs, as many of each set as NLI_SHARE says, those of one passage together."""
+    by_set: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in lines(folder / "support.jsonl.gz"):
+        by_set[row["set"]][row["passage"]].append(row)
+    chance = random.Random(seed)
+    found = []
+    for name, wanted in NLI_SHARE.items():
+        passages = sorted(by_set[name], key=lambda p: (-min(len(by_set[name][p]), 3), p))
+        chance.shuffle(passages)
+        taken = 0
+        for passage in passages:
+            if taken >= wanted:
+                break
+            rows = by_set[name][passage][:6]
+            taken += len(rows)
+            weight = (
+                1.0 if name in ("fever", "fever_symmetric", "fm2", "mnli", "scitail", "wice_train_partial") else 0.6
+            )
+            found.append(Example((passage,), tuple(Claim(r["claim"], r["label"], (0,), weight) for r in rows)))
+    chance.shuffle(found)
+    return found
+
+
+def reading(folder: Path, seed: int) -> list[Example]:
+    by_set: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in lines(folder / "reading.jsonl.gz"):
+        by_set["squad" if row["set"].startswith("squad1") else row["set"]][row["passage"]].append(row)
+    chance = random.Random(seed)
+    found = []
+    for name, wanted in READING_SHARE.items():
+        passages = sorted(by_set[name])
+        chance.shuffle(passages)
+        for passage in passages[:wanted]:
+            rows = chance.sample(by_set[name][passage], min(6, len(by_set[name][passage])))
+            asked = tuple(_public(r, passage) for r in rows)
+            if len(passage) < 1800:
+                found.append(Example((passage,), (), asked))
+    chance.shuffle(found)
+    return found
+
+
+def _public(row: dict[str, Any], passage: str) -> Asked:
+    """A public set's answer is a few words; what should be shown is the sentence around them."""
+    spans: list[tuple[int, int]] = []
+    if row["answerable"] and not row["set"].startswith("boolq"):
+        places = row.get("answer_start") or [passage.find(a) for a in row["answers"]]
+        spans = [_sentence_around(passage, p) for p in places[:1] if p >= 0]
+    return Asked(row["question"], bool(row["answerable"]), 0, tuple(spans), 0.8)
+
+
+def _sentence_around(passage: str, place: int) -> tuple[int, int]:
+    start, end = 0, len(passage)
+    for match in _SENTENCE_END.finditer(passage):
+        if match.end() <= place:
+            start = match.end()
+        elif match.start() > place:
+            end = match.start()
+            break
+    return start, end
+
+
+def mixed(docs: Sequence[Example], others: Sequence[Example], share: float, seed: int) -> list[Example]:
+    """All of `docs`, with so many of the others that `docs` has the given share of the examples' number."""
+    chance = random.Random(seed)
+    wanted = min(len(others), int(len(docs) * (1 - share) / share))
+    joined = [*docs, *chance.sample(list(others), wanted)]
+    chance.shuffle(joined)
+    return joined

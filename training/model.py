@@ -1,0 +1,123 @@
+"""The network: a BERT that reads a passage once and lets many sentences ask it.
+
+A passage attends to itself alone. A sentence (a question or a claim) attends to itself and to the passages it may see,
+in every layer. So a passage is encoded once, whoever asks, and a sentence costs its own few tokens.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+WIDTH, HEADS, DEEP, LAYERS = 384, 12, 1536, 8
+
+
+class Layer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
+        self.joined = nn.Linear(WIDTH, WIDTH)
+        self.first_norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.up, self.down = nn.Linear(WIDTH, DEEP), nn.Linear(DEEP, WIDTH)
+        self.second_norm = nn.LayerNorm(WIDTH, eps=1e-12)
+
+    def forward(
+        self, x: Tensor, mask: Tensor, past: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """`mask` is True where a token (row) may look at another (column); columns of the past come first."""
+        key, value = self.key(x), self.value(x)
+        all_keys, all_values = key, value
+        if past is not None:
+            all_keys, all_values = torch.cat([past[0], key], 1), torch.cat([past[1], value], 1)
+        seen = functional.scaled_dot_product_attention(
+            _heads(self.query(x)), _heads(all_keys), _heads(all_values), attn_mask=mask[:, None]
+        )
+        x = self.first_norm(x + self.joined(seen.transpose(1, 2).flatten(2)))
+        return self.second_norm(x + self.down(functional.gelu(self.up(x)))), key, value
+
+
+def _heads(x: Tensor) -> Tensor:
+    return x.unflatten(2, (HEADS, WIDTH // HEADS)).transpose(1, 2)
+
+
+class Network(nn.Module):
+    """Heads: `answers` (one logit), `support` (three), `relevance` (a pointer to the passage's tokens)."""
+
+    def __init__(self, words: int = 30522, places: int = 512) -> None:
+        super().__init__()
+        self.words, self.places, self.kinds = (
+            nn.Embedding(words, WIDTH),
+            nn.Embedding(places, WIDTH),
+            nn.Embedding(2, WIDTH),
+        )
+        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.pooler, self.answer = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1)
+        self.claim_pooler, self.support = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 3)
+        self.asked, self.shown = nn.Linear(2 * WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.pointed = nn.Parameter(torch.zeros(1))
+
+    def embed(self, ids: Tensor, places: Tensor, kinds: Tensor) -> Tensor:
+        embedded: Tensor = self.norm(self.words(ids) + self.places(places) + self.kinds(kinds))
+        return embedded
+
+    def encode(self, ids: Tensor, places: Tensor, kinds: Tensor, mask: Tensor, frozen: int = 0) -> Tensor:
+        """All tokens of packed rows; no gradient flows through the `frozen` lowest layers."""
+        with torch.no_grad():
+            x = self.embed(ids, places, kinds)
+            for layer in self.layers[:frozen]:
+                x = layer(x, mask)[0]
+        for layer in self.layers[frozen:]:
+            x = layer(x, mask)[0]
+        return x
+
+    def answers(self, first: Tensor) -> Tensor:
+        return self.answer(torch.tanh(self.pooler(first))).squeeze(-1)
+
+    def supports(self, first: Tensor) -> Tensor:
+        verdict: Tensor = self.support(torch.tanh(self.claim_pooler(first)))
+        return verdict
+
+    def relevance(self, first: Tensor, mean: Tensor, tokens: Tensor) -> Tensor:
+        """[questions, tokens]: does the token belong to what answers the question?"""
+        asked = self.asked(torch.cat([first, mean], -1))
+        return asked @ self.shown(tokens).transpose(-1, -2) / math.sqrt(WIDTH) + self.pointed
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The names of the published checkpoint, and ours."""
+
+    theirs: str
+    ours: str
+
+
+def load_cross_encoder(network: Network, state: dict[str, Tensor]) -> None:
+    """Take the weights of ms-marco-MiniLM-L-12-v2; the heads that it has not begin small, from its pooler."""
+    own = network.state_dict()
+    names = {
+        "attention.self.query": "query",
+        "attention.self.key": "key",
+        "attention.self.value": "value",
+        "attention.output.dense": "joined",
+        "attention.output.LayerNorm": "first_norm",
+        "intermediate.dense": "up",
+        "output.dense": "down",
+        "output.LayerNorm": "second_norm",
+    }
+    for number in range(LAYERS):
+        for theirs, ours in names.items():
+            for kind in ("weight", "bias"):
+                own[f"layers.{number}.{ours}.{kind}"] = state[f"bert.encoder.layer.{number}.{theirs}.{kind}"]
+    for kind in ("weight", "bias"):
+        own[f"norm.{kind}"] = state[f"bert.embeddings.LayerNorm.{kind}"]
+        own[f"pooler.{kind}"] = own[f"claim_pooler.{kind}"] = state[f"bert.pooler.dense.{kind}"]
+        own[f"answer.{kind}"] = state[f"classifier.{kind}"]
+    own["words.weight"] = state["bert.embeddings.word_embeddings.weight"]
+    own["places.weight"] = state["bert.embeddings.position_embeddings.weight"]
+    own["kinds.weight"] = state["bert.embeddings.token_type_embeddings.weight"]
+    for head in ("support", "asked", "shown"):
+        own[f"{head}.weight"] = own[f"{head}.weight"] * 0.3
+    network.load_state_dict(own)

@@ -1,0 +1,205 @@
+"""Train the reading model: `python -m training.train DATA START.pt OUT`. One thread, fixed seeds, resumable.
+
+The mixture moves from public pairs to documentation. A checkpoint is written every few minutes; the same command takes
+up where it stands. `OUT/log.jsonl` is the record.
+"""
+
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+from torch.nn import functional
+
+from training.data import Documentation, nli, reading
+from training.model import Network, load_cross_encoder
+from training.packing import Example, Packer, Row, tensors
+
+STEPS = 1200
+ROWS = 3
+FROZEN = 3
+RATE, HEAD_RATE = 1.2e-4, 6e-4
+WARM = 100
+SAVE_EVERY = 60
+SHARES = ((0.0, (0.15, 0.45, 0.40)), (0.25, (0.35, 0.35, 0.30)), (0.6, (0.70, 0.15, 0.15)), (1.0, (0.80, 0.10, 0.10)))
+"""Progress to the shares of rows: documentation, public claims, public questions."""
+
+
+def shares(progress: float) -> list[float]:
+    for (a, left), (b, right) in pairwise(SHARES):
+        if progress <= b:
+            t = (progress - a) / (b - a)
+            return [x + (y - x) * t for x, y in zip(left, right, strict=True)]
+    return list(SHARES[-1][1])
+
+
+def endless(packer: Packer, make: "Iterator[list[Example]]") -> Iterator[Row]:
+    for examples in make:
+        yield from packer.rows(examples)
+
+
+def rounds(folder: Path) -> tuple[Iterator[list[Example]], Iterator[list[Example]], Iterator[list[Example]]]:
+    documentation = Documentation(folder)
+
+    def docs() -> Iterator[list[Example]]:
+        seed = 0
+        while True:
+            yield documentation.examples(seed)
+            seed += 1
+
+    def again(examples: list[Example]) -> Iterator[list[Example]]:
+        seed = 0
+        while True:
+            chance = random.Random(seed)
+            copy = list(examples)
+            chance.shuffle(copy)
+            yield copy
+            seed += 1
+
+    return docs(), again(nli(folder, 1)), again(reading(folder, 2))
+
+
+def loss_of(network: Network, rows: list[Row]) -> tuple[Tensor, dict[str, float]]:
+    x = network.encode(*tensors(rows), frozen=FROZEN)
+    parts: dict[str, Tensor] = {}
+    claims = [(x[i, start], label, weight) for i, row in enumerate(rows) for start, label, weight in row.claims]
+    if claims:
+        logits = network.supports(torch.stack([c[0] for c in claims]))
+        labels = torch.tensor([c[1] for c in claims])
+        log = functional.log_softmax(logits, -1)
+        either = torch.logsumexp(log[:, 1:], -1)
+        chosen = torch.where(labels == 3, either, log.gather(1, labels.clamp(max=2)[:, None])[:, 0])
+        # Kept apart or not, a lie is a lie: supported against the rest counts as well as the three outcomes.
+        binary = torch.where(labels == 0, log[:, 0], either)
+        weights = torch.tensor([c[2] for c in claims])
+        parts["claims"] = -((0.5 * chosen + 0.5 * binary) * weights).sum() / weights.sum()
+    asked = [(i, q) for i, row in enumerate(rows) for q in row.questions]
+    if asked:
+        firsts = torch.stack([x[i, q[0]] for i, q in asked])
+        wanted = torch.tensor([float(q[4]) for _, q in asked])
+        weights = torch.tensor([q[5] for _, q in asked])
+        parts["answers"] = (
+            functional.binary_cross_entropy_with_logits(network.answers(firsts), wanted, reduction="none") * weights
+        ).sum() / weights.sum()
+        pointed = [relevance_loss(network, x, i, q) for i, q in asked if q[6] or not q[4]]
+        if pointed:
+            parts["relevance"] = torch.stack(pointed).mean()
+    total: Tensor = sum(parts.values(), torch.zeros(()))
+    return total, {k: round(v.item(), 4) for k, v in parts.items()}
+
+
+def relevance_loss(
+    network: Network, x: Tensor, i: int, asked: tuple[int, int, int, int, bool, float, list[int]]
+) -> Tensor:
+    first, end, passage, passage_end, _, weight, answer = asked
+    logits = network.relevance(x[i, first][None], x[i, first:end].mean(0)[None], x[i, passage:passage_end])[0]
+    wanted = torch.zeros_like(logits)
+    wanted[answer] = 1.0
+    loss: Tensor = functional.binary_cross_entropy_with_logits(logits, wanted) * weight
+    return loss if answer else loss * 0.4
+
+
+@torch.no_grad()
+def outcomes(network: Network, rows: list[Row]) -> tuple[list[tuple[int, float]], list[tuple[int, float]], list[int]]:
+    """Claims and questions as (label, score), and for answerable questions whether the best token answers."""
+    claims, questions, hits = [], [], []
+    for row in rows:
+        x = network.encode(*tensors([row]))[0]
+        for start, label, _ in row.claims:
+            claims.append((int(label == 0), network.supports(x[start]).softmax(-1)[0].item()))
+        for first, end, passage, passage_end, answerable, _, answer in row.questions:
+            questions.append((int(answerable), network.answers(x[first]).item()))
+            if answer:
+                logits = network.relevance(x[first][None], x[first:end].mean(0)[None], x[passage:passage_end])[0]
+                hits.append(int(logits.argmax().item() in set(answer)))
+    return claims, questions, hits
+
+
+def auroc(pairs: list[tuple[int, float]]) -> float:
+    labels, scores = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+    ranks = scores.argsort().argsort() + 1
+    positive = labels.sum()
+    return float((ranks[labels == 1].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive)))
+
+
+def main(folder: Path, start: Path, out: Path) -> None:
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    out.mkdir(parents=True, exist_ok=True)
+    network = Network()
+    load_cross_encoder(network, torch.load(start))
+    heads = ("support", "claim_pooler", "pooler", "answer", "asked", "shown", "pointed")
+    named = [(n, p) for n, p in network.named_parameters() if n.split(".")[0] in heads or _trained(n)]
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": [p for n, p in named if n.split(".")[0] not in heads], "peak": RATE},
+            {"params": [p for n, p in named if n.split(".")[0] in heads], "peak": HEAD_RATE},
+        ],
+        weight_decay=0.01, betas=(0.9, 0.98), fused=True,
+    )  # fmt: skip
+    packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
+    streams = [endless(packer, r) for r in rounds(folder)]
+    held = list(packer.rows(Documentation(folder).held_out()))
+    step = 0
+    if (out / "state.pt").exists():
+        state = torch.load(out / "state.pt")
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        step = state["step"]
+    chance = random.Random(7)
+    picked: list[Row] = []
+    seen, began = 0, time.time()
+    for number in range(STEPS):
+        mixture = shares(number / STEPS)
+        picked = [next(streams[chance.choices(range(3), mixture)[0]]) for _ in range(ROWS)]
+        if number < step:
+            continue  # the streams go on as they did before the run was cut off
+        for group in optimizer.param_groups:
+            group["lr"] = group["peak"] * min(1.0, (number + 1) / WARM) * max(0.03, 1 - number / STEPS)
+        loss, parts = loss_of(network, picked)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_([p for _, p in named], 1.0)
+        optimizer.step()
+        seen += sum(len(r.ids) for r in picked)
+        if number % 10 == 9:
+            note(out, {"step": number + 1, "tokens/s": round(seen / (time.time() - began)), **parts})
+        if number % SAVE_EVERY == SAVE_EVERY - 1 or number == STEPS - 1:
+            if number % (2 * SAVE_EVERY) == 2 * SAVE_EVERY - 1 or number == STEPS - 1:
+                claims, questions, hits = outcomes(network, held)
+                note(
+                    out,
+                    {
+                        "held": number + 1,
+                        "claims": auroc(claims),
+                        "questions": auroc(questions),
+                        "best token": float(np.mean(hits)),
+                    },
+                )
+            save(out, {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": number + 1})
+
+
+def _trained(name: str) -> bool:
+    parts = name.split(".")
+    return parts[0] == "layers" and int(parts[1]) >= FROZEN
+
+
+def note(out: Path, entry: dict[str, float]) -> None:
+    with (out / "log.jsonl").open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def save(out: Path, state: dict[str, object]) -> None:
+    torch.save(state, out / "state.tmp")
+    (out / "state.tmp").replace(out / "state.pt")
+
+
+if __name__ == "__main__":
+    main(*(Path(a) for a in sys.argv[1:4]))
