@@ -103,7 +103,7 @@ async def ask(data: Path) -> dict[str, float]:
     return (
         spread(first, "first_text_")
         | spread(whole, "answer_")
-        | gate_times(answers)
+        | await gate_times(answers)
         | {
             "questions": len(whole),
             "answered": sum(a.status == "success" for a in answers),
@@ -112,7 +112,7 @@ async def ask(data: Path) -> dict[str, float]:
     )
 
 
-def gate_times(answers: list[Answer]) -> dict[str, float]:
+async def gate_times(answers: list[Answer]) -> dict[str, float]:
     """The gate alone, over the answers again: milliseconds for each sentence."""
     judge, times = BuiltinJudge(), []
     for answer in answers:
@@ -121,11 +121,11 @@ def gate_times(answers: list[Answer]) -> dict[str, float]:
             continue
         gate = CitationGate(judge)
         for citation in answer.citations:
-            gate.show(citation.number, citation.passage.text)
+            gate.show(citation.number, citation.passage)
         start = time.perf_counter()
         for place in range(0, len(answer.text), DELTA):
-            gate.feed(answer.text[place : place + DELTA])
-        gate.finish()
+            await gate.feed(answer.text[place : place + DELTA])
+        await gate.finish()
         times.append((time.perf_counter() - start) * 1000 / count)
     return spread(times, "gate_per_sentence_") if times else {}
 

@@ -81,8 +81,7 @@ class _Run:
     def show(self, numbered: Sequence[tuple[int, ScoredPassage]]) -> None:
         """Let the gate take these as evidence. It prepares them for checking, so only when there is text to check."""
         for number, item in numbered:
-            heading = " > ".join((item.passage.page_title, *item.passage.heading_path))
-            self.gate.show(number, item.passage.text, heading)
+            self.gate.show(number, item.passage)
 
     def read(self, *, selection: bool = False) -> Reading:
         """The selection, or what was searched because there is none or because it does not answer."""
@@ -324,7 +323,11 @@ class Engine:
             draft=lambda: compose(reading, conflict=run.conflict),
         )
         run.show(run.evidence.numbered())
-        if run.conflict and not self._agent.built_in and (notice := run.gate.feed(_notice(run.conflict, reading))):
+        if (
+            run.conflict
+            and not self._agent.built_in
+            and (notice := await run.gate.feed(_notice(run.conflict, reading)))
+        ):
             yield TextReleased(notice)
         said = ""
         held = True
@@ -335,10 +338,10 @@ class Engine:
                 said += delta
                 if held and _may_be_not_found(said):
                     continue
-                if text := run.gate.feed(said if held else delta):
+                if text := await run.gate.feed(said if held else delta):
                     yield TextReleased(text)
                 held = False
-        if not held and (text := run.gate.finish()):
+        if not held and (text := await run.gate.finish()):
             yield TextReleased(text)
 
     def _input_hash(self, run: _Run) -> str:

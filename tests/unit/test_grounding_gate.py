@@ -1,5 +1,6 @@
 """The gate on the text of a model that quotes, paraphrases, errs and lies."""
 
+import asyncio
 import re
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.grounding import BuiltinJudge, CitationGate
+from citewell.models import Passage
 from citewell.text import sentences
 
 GUIDE = """The costmap represents obstacles around the robot. It is updated at 5 Hz by default. \
@@ -100,24 +102,38 @@ ros2 launch nav2_bringup bringup_launch.py
 I hope this helps!"""
 
 
-def gate() -> CitationGate:
-    made = CitationGate(BuiltinJudge())
-    made.show(1, GUIDE)
-    made.show(2, ARMS)
+def shown(text: str, heading: str = "") -> Passage:
+    return Passage(text, "/page", "", text, 0, 0, len(text), heading_path=(heading,) if heading else ())
+
+
+class Gate(CitationGate):
+    """Fed from tests that have no event loop."""
+
+    def put(self, delta: str) -> str:
+        return asyncio.run(self.feed(delta))
+
+    def end(self) -> str:
+        return asyncio.run(self.finish())
+
+
+def gate() -> Gate:
+    made = Gate(BuiltinJudge())
+    made.show(1, shown(GUIDE))
+    made.show(2, shown(ARMS))
     return made
 
 
 def through(text: str, *, step: int | None = None) -> str:
     made = gate()
     pieces = [text] if step is None else [text[i : i + step] for i in range(0, len(text), step)]
-    released = "".join(made.feed(piece) for piece in pieces) + made.finish()
+    released = "".join(made.put(piece) for piece in pieces) + made.end()
     assert released == made.released
     return released
 
 
 def test_only_what_the_passages_say_leaves_the_gate() -> None:
     made = gate()
-    released = made.feed(LIES) + made.finish()
+    released = made.put(LIES) + made.end()
     assert released == CHECKED
     assert made.dropped == len(made.reasons) == 9
     assert set(made.cited) == {1, 2}
@@ -132,9 +148,9 @@ def test_the_result_is_the_same_however_the_text_is_cut(lengths: list[int]) -> N
     released, start = "", 0
     while start < len(LIES):
         length = lengths[start % len(lengths)]
-        released += made.feed(LIES[start : start + length])
+        released += made.put(LIES[start : start + length])
         start += length
-    assert released + made.finish() == CHECKED
+    assert released + made.end() == CHECKED
 
 
 _FRAGMENTS = st.sampled_from(
@@ -192,7 +208,7 @@ def test_no_cut_of_any_markdown_changes_the_result(parts: list[str], data: st.Da
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
     made = gate()
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    released = "".join(made.feed(piece) for piece in pieces) + made.finish()
+    released = "".join(made.put(piece) for piece in pieces) + made.end()
     assert released == through(text) == through(text, step=1)
 
 
@@ -200,16 +216,16 @@ def test_no_cut_of_any_markdown_changes_the_result(parts: list[str], data: st.Da
 @settings(max_examples=40, deadline=None)
 def test_no_foreign_marker_leaves_the_gate(text: str) -> None:
     made = gate()
-    made.feed(f"{text}[9] The costmap represents obstacles [4]. {text} [1]")
-    made.finish()
+    made.put(f"{text}[9] The costmap represents obstacles [4]. {text} [1]")
+    made.end()
     assert {int(n) for n in re.findall(r"\[(\d+)\]", made.released)} <= {1, 2}
 
 
 def test_a_passage_quoted_word_for_word_passes_whole() -> None:
     made = gate()
     for block in GUIDE.split("\n\n"):
-        made.feed(block + "\n\n")
-    made.finish()
+        made.put(block + "\n\n")
+    made.end()
     assert made.dropped == 0
     plain = re.sub(r" ?\[1\]", "", made.released)
     assert plain.replace("| --- | --- | --- |", "|---|---|---|").split() == GUIDE.split()
@@ -222,9 +238,9 @@ def test_a_quoted_sentence_gets_its_marker(sentence: str) -> None:
 
 def test_the_first_sentence_is_released_before_the_second_is_whole() -> None:
     made = gate()
-    assert made.feed("The costmap represents obstacles [1]. It is ") == "The costmap represents obstacles [1]."
-    assert made.feed("updated at 5 Hz") == ""
-    assert made.finish() == " It is updated at 5 Hz [1]"
+    assert made.put("The costmap represents obstacles [1]. It is ") == "The costmap represents obstacles [1]."
+    assert made.put("updated at 5 Hz") == ""
+    assert made.end() == " It is updated at 5 Hz [1]"
 
 
 @pytest.mark.parametrize(
@@ -254,20 +270,20 @@ def test_an_index_in_an_expression_is_no_marker() -> None:
 
 
 def test_a_passage_shown_later_counts_from_then_on() -> None:
-    made = CitationGate(BuiltinJudge())
-    made.show(1, ARMS)
-    made.feed("The costmap represents obstacles [2]. \n\n")
+    made = Gate(BuiltinJudge())
+    made.show(1, shown(ARMS))
+    made.put("The costmap represents obstacles [2]. \n\n")
     assert made.released == ""
-    made.show(2, GUIDE)
-    made.feed("The costmap represents obstacles [2].")
-    made.finish()
+    made.show(2, shown(GUIDE))
+    made.put("The costmap represents obstacles [2].")
+    made.end()
     assert made.released == "The costmap represents obstacles [2]."
 
 
 def test_a_heading_is_evidence_and_is_never_quoted() -> None:
-    made = CitationGate(BuiltinJudge())
-    made.show(1, "It has a payload of 5 kg.", heading="UR5 arm")
-    assert made.feed("The UR5 arm has a payload of 5 kg.") + made.finish() == "The UR5 arm has a payload of 5 kg. [1]"
+    made = Gate(BuiltinJudge())
+    made.show(1, shown("It has a payload of 5 kg.", heading="UR5 arm"))
+    assert made.put("The UR5 arm has a payload of 5 kg.") + made.end() == "The UR5 arm has a payload of 5 kg. [1]"
     assert made.cited == {1: ((0, 25),)}
 
 
@@ -302,7 +318,7 @@ def test_nothing_unsupported_is_released(text: str) -> None:
 @pytest.mark.parametrize("text", ["Hello!", "Here are the steps:", "I hope this helps!", "## Navigation", "**Steps**"])
 def test_a_piece_that_claims_nothing_does_not_stand_alone(text: str) -> None:
     made = gate()
-    assert made.feed(text) + made.finish() == ""
+    assert made.put(text) + made.end() == ""
     assert made.dropped == 0
 
 
@@ -332,10 +348,10 @@ def test_nested_items_stay_nested() -> None:
 
 
 def test_a_short_item_is_judged_under_its_lead_in() -> None:
-    made = CitationGate(BuiltinJudge())
-    made.show(1, "The robot carries these sensors: lidar, camera and IMU.")
-    made.feed("The robot carries these sensors:\n- Lidar\n- Radar\n- Camera\n")
-    made.finish()
+    made = Gate(BuiltinJudge())
+    made.show(1, shown("The robot carries these sensors: lidar, camera and IMU."))
+    made.put("The robot carries these sensors:\n- Lidar\n- Radar\n- Camera\n")
+    made.end()
     assert made.released == "The robot carries these sensors: [1]\n- Lidar [1]\n- Camera [1]"
 
 
@@ -385,8 +401,8 @@ def test_text_without_end_is_given_up(step: int | None) -> None:
     made = gate()
     text = "word " * 4000 + "end. The costmap represents obstacles [1]."
     for i in range(0, len(text), step or len(text)):
-        made.feed(text[i : i + (step or len(text))])
-    made.finish()
+        made.put(text[i : i + (step or len(text))])
+    made.end()
     assert made.released == "The costmap represents obstacles [1]."
     assert made.dropped == 1
 
@@ -397,8 +413,8 @@ def test_lines_without_end_are_given_up(line: str) -> None:
 
 
 def test_nothing_passes_when_no_passage_was_shown() -> None:
-    made = CitationGate(BuiltinJudge())
-    assert made.feed("The costmap represents obstacles [1]. Hello!") + made.finish() == ""
+    made = Gate(BuiltinJudge())
+    assert made.put("The costmap represents obstacles [1]. Hello!") + made.end() == ""
     assert made.cited == {}
 
 

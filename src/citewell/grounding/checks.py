@@ -67,7 +67,7 @@ class Checker:
     def cited(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         return {number: tuple(sorted(ranges)) for number, ranges in sorted(self._quotes.items())}
 
-    def sentence(self, raw: str, *, lead: str = "", ends_block: bool = False, alone: bool = False) -> Verdict:
+    async def sentence(self, raw: str, *, lead: str = "", ends_block: bool = False, alone: bool = False) -> Verdict:
         """`lead` is the lead-in of the list it stands in; `alone` when it is all of its block."""
         text = self._tidied(raw)
         clean = without_markers(text)
@@ -119,7 +119,7 @@ class Checker:
             return None
         return clean if frames(joined, self._passages()) else None
 
-    def row(self, head: Sequence[str], cells: Sequence[str]) -> Verdict:
+    async def row(self, head: Sequence[str], cells: Sequence[str]) -> Verdict:
         """A row says: this, under that column. It stands as a row of the evidence, or as a sentence made of it."""
         tidied = [self._tidied(c) for c in cells]
         clean = [without_markers(c) for c in tidied]

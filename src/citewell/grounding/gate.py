@@ -15,6 +15,7 @@ from citewell.grounding.lines import Line, classified
 from citewell.grounding.markers import visible
 from citewell.grounding.support import SupportJudge
 from citewell.grounding.tables import cells_of, is_delimiter
+from citewell.models import Passage
 
 HELD_LIMIT: Final = 2000
 """Characters that may wait for the end of their sentence or line; a longer one is dropped."""
@@ -48,21 +49,22 @@ class CitationGate:
         self._drops: list[str] = []
         self._supports: list[float] = []
 
-    def show(self, number: int, text: str, heading: str = "") -> None:
-        """Passage `number` was shown to the model. `heading` is evidence too, but is never quoted."""
-        self._checker.show(number, text, heading)
+    def show(self, number: int, passage: Passage) -> None:
+        """Passage `number` was shown to the model. Its headings are evidence too, but are never quoted."""
+        heading = " > ".join(t for t in (passage.page_title, *passage.heading_path) if t)
+        self._checker.show(number, passage.text, heading)
 
-    def feed(self, delta: str) -> str:
+    async def feed(self, delta: str) -> str:
         """What this delta releases."""
         self._buffer += visible(delta)
-        return self._advanced(closed=False)
+        return await self._advanced(closed=False)
 
-    def finish(self) -> str:
+    async def finish(self) -> str:
         """Check and release what is held; the text is over."""
         start = len(self._layout.text)
-        self._advanced(closed=True)
+        await self._advanced(closed=True)
         if self._mode == "code":
-            self._end_code()
+            await self._end_code()
         self._layout.finish()
         return self._layout.text[start:]
 
@@ -89,17 +91,17 @@ class CitationGate:
         """Marker to the places in that passage that support the answer."""
         return self._checker.cited
 
-    def _advanced(self, *, closed: bool) -> str:
+    async def _advanced(self, *, closed: bool) -> str:
         start = len(self._layout.text)
         going = True
         while going:
             match self._mode:
                 case "line":
-                    going = self._line(closed=closed)
+                    going = await self._line(closed=closed)
                 case "prose":
-                    going = self._prose_line(closed=closed)
+                    going = await self._prose_line(closed=closed)
                 case "code":
-                    going = self._code_line(closed=closed)
+                    going = await self._code_line(closed=closed)
                 case "skip":
                     going = self._skipped()
         return self._layout.text[start:]
@@ -112,7 +114,7 @@ class CitationGate:
             return classified(line[:HELD_LIMIT], whole=False) or Line("definition", text="overlong")
         return classified(line, whole=newline >= 0 or closed)
 
-    def _line(self, *, closed: bool) -> bool:
+    async def _line(self, *, closed: bool) -> bool:
         if not self._buffer:
             return False
         line = self._next_line(self._buffer, closed=closed)
@@ -137,7 +139,7 @@ class CitationGate:
             case "heading":
                 self._heading(line)
             case "row":
-                self._row(text)
+                await self._row(text)
             case "fence":
                 self._fence, self._code, self._code_size = line, [], 0
                 self._layout.begin(self._placed("code", line))
@@ -168,13 +170,13 @@ class CitationGate:
         text = self._checker.heading(line.text)
         self._layout.heading(line.level, f"{'#' * line.level} {text}" if text else "")
 
-    def _prose_line(self, *, closed: bool) -> bool:
+    async def _prose_line(self, *, closed: bool) -> bool:
         """Take in the rest of a line; the next line tells whether the block goes on."""
         newline = self._buffer.find("\n")
         if newline < 0:
             self._prose += self._buffer
             self._buffer = ""
-            self._cut(closed=closed)
+            await self._cut(closed=closed)
             if closed:
                 self._mode = "line"
             return False
@@ -182,7 +184,7 @@ class CitationGate:
         self._buffer = self._buffer[newline:]
         rest = self._buffer[1:]
         line = self._next_line(rest, closed=closed) if rest or closed else None
-        self._cut(closed=line is not None and line.kind != "prose")
+        await self._cut(closed=line is not None and line.kind != "prose")
         if line is None:
             return False
         if line.kind == "prose":
@@ -193,7 +195,7 @@ class CitationGate:
             self._mode = "line"
         return True
 
-    def _cut(self, *, closed: bool) -> None:
+    async def _cut(self, *, closed: bool) -> None:
         """Check every sentence that is whole."""
         while self._prose:
             last = closed and len(self._prose) < HELD_LIMIT
@@ -208,12 +210,14 @@ class CitationGate:
                 continue
             piece, self._prose = self._prose[:end], self._prose[end:].lstrip()
             if not self._overlong:
-                self._sentence(piece, ends_block=last and not self._prose)
+                await self._sentence(piece, ends_block=last and not self._prose)
             self._overlong = self._first = False
 
-    def _sentence(self, piece: str, *, ends_block: bool) -> None:
+    async def _sentence(self, piece: str, *, ends_block: bool) -> None:
         lead = self._lead if self._item else ""
-        verdict = self._checker.sentence(piece, lead=lead, ends_block=ends_block, alone=ends_block and self._first)
+        verdict = await self._checker.sentence(
+            piece, lead=lead, ends_block=ends_block, alone=ends_block and self._first
+        )
         match verdict.kind:
             case "release":
                 self._release(verdict)
@@ -234,7 +238,7 @@ class CitationGate:
         self._numbers = verdict.numbers
         self._supports.append(verdict.score)
 
-    def _row(self, text: str) -> None:
+    async def _row(self, text: str) -> None:
         cells = cells_of(text)
         if self._head is None:
             self._layout.begin(Place("row", blank_before=True))
@@ -251,7 +255,7 @@ class CitationGate:
             self._drops.append("a row under a header that is not in evidence")
             return
         width = len(self._head)
-        verdict = self._checker.row(self._head, (cells + [""] * width)[:width])
+        verdict = await self._checker.row(self._head, (cells + [""] * width)[:width])
         if verdict.kind == "release":
             self._release(verdict)
         elif verdict.kind == "drop":
@@ -261,7 +265,7 @@ class CitationGate:
         self._head = None
         self._layout.end_table()
 
-    def _code_line(self, *, closed: bool) -> bool:
+    async def _code_line(self, *, closed: bool) -> bool:
         newline = self._buffer.find("\n")
         if newline < 0 and not closed:
             if len(self._buffer) > CODE_LIMIT:
@@ -274,14 +278,14 @@ class CitationGate:
         mark = re.match(r"`+|~+", self._fence.text)
         fence = mark.group() if mark else "```"
         if re.fullmatch(re.escape(fence[0]) + "{" + str(len(fence)) + ",}", line.strip(" >")):
-            self._end_code()
+            await self._end_code()
             return True
         self._code_size += len(line)
         if self._code_size <= CODE_LIMIT:
             self._code.append(line[min(self._fence.indent, len(line) - len(line.lstrip(" "))) :])
         return True
 
-    def _end_code(self) -> None:
+    async def _end_code(self) -> None:
         self._mode = "line"
         if self._code_size > CODE_LIMIT:
             self._drops.append("code without end")
