@@ -20,6 +20,7 @@ from citewell.models import (
     Failed,
     Message,
     Mode,
+    Page,
     PageEntry,
     Question,
     RetrievalRequest,
@@ -164,8 +165,8 @@ class Book:
         """The table of contents."""
         return await (await self.searching()).retriever.pages()
 
-    async def page(self, url: str) -> str | None:
-        """A page as Markdown, by its address without an anchor."""
+    async def page(self, url: str) -> Page | None:
+        """A page as Markdown and as blocks, by its address without an anchor."""
         return await (await self.searching()).retriever.page(url)
 
     async def verify(self, question: str, **how: Unpack[Asking]) -> "DeterminismRecord":

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.document import Block, Heading
+from citewell.document import Block, Heading, Table, table_row
 from citewell.errors import CitewellError, InvalidFilterError, InvalidInputError, InvalidQueryError
 
 Vector = NDArray[np.float32]
@@ -72,6 +72,10 @@ class Passage:
     page_number: int | None = None
     content_hash: str = ""
     """SHA-256 of the text that is embedded: heading path and passage."""
+    blocks: tuple[Block, ...] = ()
+    """Whole blocks of the page, or pieces of those that were divided; their places are in this passage's text."""
+    first_block: int = 0
+    """The number of the first of them among the page's blocks, which `within` counts."""
 
     @property
     def section_heading(self) -> str:
@@ -92,9 +96,12 @@ class Passage:
 
     @property
     def embedded_text(self) -> str:
-        """What the embedder sees: the passage under its headings."""
+        """What the embedder sees: the passage under its headings, the later pieces of a table under its header too."""
         titles = (self.page_title, *self.heading_path)
         path = " > ".join(t for i, t in enumerate(titles) if t and t not in titles[:i])
+        match self.blocks:
+            case (Table(header=header, divided=(piece, _)), *_) if header and piece > 1:
+                return "\n".join(filter(None, (path, table_row(header), self.text)))
         return f"{path}\n{self.text}" if path else self.text
 
 

@@ -430,7 +430,13 @@ async def test_the_book_can_be_listed_and_read() -> None:
         pages = (await http.get("/book/pages")).json()
         assert pages[0] == {"url": "/docs/module-1-ros2/nodes", "title": "Nodes", "module": "Module 1: ROS 2"}
         page = (await http.get("/book/page", params={"url": pages[0]["url"]})).json()
-        assert page == {"url": pages[0]["url"], "title": "Nodes", "markdown": f"# {pages[0]['url']}\n\nText."}
+        markdown = f"# {pages[0]['url']}\n\nText."
+        assert page.pop("blocks") == [
+            {"type": "heading", "start": 0, "end": 27, "text": pages[0]["url"], "level": 1, "title": pages[0]["url"]},
+            {"type": "paragraph", "start": 29, "end": 34, "text": "Text."},
+        ]
+        names = {"url": pages[0]["url"], "title": "Nodes", "module": "Module 1: ROS 2", "language": "en"}
+        assert page == names | {"markdown": markdown}
         by_path = await http.get("/book/page", params={"url": "/docs/intro"})
         assert by_path.json()["title"] == "Introduction"
         assert (await http.get("/book/page", params={"url": "/docs/none"})).status_code == 404

@@ -41,14 +41,14 @@ async def test_a_book_is_ingested_asked_searched_and_read_in_a_few_lines(docs: P
         answer = await book.ask(QUESTION)
         found = await book.search("joints of the arm", top_k=1)
         pages = await book.pages()
-        text = await book.page("https://book.example/arm")
+        page = await book.page("https://book.example/arm")
     assert report.statistics.urls_successful == 2
     assert (answer.status, answer.citations[0].passage.section_url) == ("success", "https://book.example/bridge#ports")
     assert "8765" in answer.text
     assert [p.passage.page_title for p in found.passages] == ["Arm"]
     assert {p.title for p in pages} == {"Arm", "Bridge"}
-    assert text is not None
-    assert "six joints" in text
+    assert page is not None
+    assert "six joints" in page.text
 
 
 async def test_a_notebook_shows_answers_passages_and_reports_as_markdown(docs: Path, tmp_path: Path) -> None:

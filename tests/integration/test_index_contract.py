@@ -16,7 +16,8 @@ from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
 from citewell.index.server import ServerIndex, ServerWriter
 from citewell.index.server_client import connect
-from citewell.models import Generation, Passage, Vector
+from citewell.ingest.pagetext import PageText
+from citewell.models import Generation, Page, Passage, Vector
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant:UserWarning")
 
@@ -264,6 +265,40 @@ async def test_only_one_draft_at_a_time(place: Place) -> None:
     await draft.discard()
     again = await place.writer().begin(embedder=EMBEDDER, dimensions=DIMENSIONS)
     await again.discard()
+
+
+def a_page(name: str = "a") -> Page:
+    text = PageText()
+    text.heading(2, "Walking", "walking")
+    depth = text.enter()
+    text.item("1.", "Lift “one” foot 🤖:", "")
+    text.code("lift()", "python")
+    text.leave(depth)
+    text.table([["joint", "angle"], ["knee", "30"]])
+    url = f"https://book.example/{name}"
+    return Page(url, f"Page {name}", text.text, tuple(text.blocks), "One", "en", "2", page_starts=(0, 9))
+
+
+async def test_a_page_comes_back_as_it_was_read(place: Place) -> None:
+    draft = await place.writer().begin(embedder=EMBEDDER, dimensions=DIMENSIONS)
+    digests = [await draft.add_page(a_page(name)) for name in ("a", "b")]
+    await draft.add([passage(0, "one")], np.stack([direction(0)]))
+    await draft.publish()
+    assert await place.reader().page(a_page("b").url) == a_page("b")
+    assert await place.reader().page("https://book.example/nowhere") is None
+    again = await place.writer().begin(embedder=EMBEDDER, dimensions=DIMENSIONS)
+    assert await again.old_page(a_page("a").url) == a_page("a")
+    assert await again.old_page("https://book.example/nowhere") is None
+    assert [await again.add_page(a_page(name)) for name in ("a", "b")] == digests
+    await again.discard()
+    assert await place.reader().page(a_page("a").url) == a_page("a")
+
+
+async def test_the_blocks_of_a_passage_come_back_as_they_went_in(place: Place, publish: Publish) -> None:
+    page = a_page()
+    made = replace(passage(0, page.text), blocks=page.blocks, first_block=7)
+    await publish((made, direction(0)))
+    assert await place.reader().passages_of(made.url) == [made]
 
 
 async def test_vectors_are_known_again_by_their_hash(place: Place, publish: Publish) -> None:

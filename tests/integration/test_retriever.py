@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import citewell
+from citewell.document import read_plain
 from citewell.errors import EmbeddingError, InvalidFilterError, RateLimitError, SchemaValidationError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
-from citewell.models import Message, Passage, Vector
+from citewell.models import Message, Page, Passage, Vector
 from citewell.retrieval import RetrievalRequest, Retriever, embed_query, retrieve, retrieve_with_retry
 from citewell.retrieval.validation import validate
 from citewell.text import content_stems
@@ -91,6 +92,9 @@ def book() -> list[Passage]:
 async def index(tmp_path: Path) -> AsyncIterator[EdgeIndex]:
     embedder, passages = HashingEmbedder(), book()
     draft = await EdgeWriter(tmp_path).begin(embedder=embedder.name, dimensions=embedder.dimensions)
+    for name, texts in PAGES.items():
+        text = "\n\n".join(["## Basics", *texts])
+        await draft.add_page(Page(f"https://book.example/{name}", name.title(), text, read_plain(text)))
     await draft.add(passages, await embedder.embed_passages([p.embedded_text for p in passages]))
     await draft.publish()
     made = EdgeIndex(tmp_path)
@@ -157,8 +161,10 @@ async def test_a_follow_up_finds_what_it_is_about(retriever: Retriever) -> None:
     assert "zero moment point" in found.passages[0].passage.text
 
 
-async def test_a_page_is_put_together_from_its_passages(retriever: Retriever) -> None:
-    assert await retriever.page("https://book.example/balance") == "\n\n".join(["## Basics", *PAGES["balance"]])
+async def test_the_pages_of_the_book_are_listed_and_read(retriever: Retriever) -> None:
+    page = await retriever.page("https://book.example/balance")
+    assert page is not None
+    assert page.text == "\n\n".join(["## Basics", *PAGES["balance"]])
     assert await retriever.page("https://book.example/none") is None
     assert [page.url.rsplit("/", 1)[1] for page in await retriever.pages()] == list(PAGES)
 

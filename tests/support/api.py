@@ -17,6 +17,7 @@ from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts, Conversations, Probe
 from citewell.api.server import HardenedProtocol
 from citewell.conversations.turns import Turn, TurnPage, Vote
+from citewell.document import read_plain
 from citewell.errors import NotFoundError
 from citewell.models import (
     NO_FILTERS,
@@ -25,6 +26,7 @@ from citewell.models import (
     Citation,
     Completed,
     Filters,
+    Page,
     PageEntry,
     Passage,
     PassagesFound,
@@ -148,8 +150,10 @@ class Shelf:
     async def pages(self) -> list[PageEntry]:
         return self.contents
 
-    async def page(self, url: str) -> str | None:
-        return f"# {url}\n\nText." if any(page.url == url for page in self.contents) else None
+    async def page(self, url: str) -> Page | None:
+        text = f"# {url}\n\nText."
+        entry = next((page for page in self.contents if page.url == url), None)
+        return Page(url, entry.title, text, read_plain(text), entry.module) if entry else None
 
     async def search(self, query: str, *, top_k: int = 5, filters: Filters = NO_FILTERS) -> Found:
         del filters

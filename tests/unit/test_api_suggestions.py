@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.api.suggestions import MOST_SEARCHES, OFFERED, Suggestions, spread, suggestions
-from citewell.models import NO_FILTERS, Filters, PageEntry, Passage, ScoredPassage
+from citewell.document import read_plain
+from citewell.models import NO_FILTERS, Filters, Page, PageEntry, Passage, ScoredPassage
 from citewell.retrieval import Found
 
 STEPS = "\n\n1. Do this.\n2. Do that.\n"
@@ -26,8 +27,9 @@ class Shelf:
     async def pages(self) -> list[PageEntry]:
         return [PageEntry(url, url.strip("/"), url.split("/")[1], 1) for url in self.texts]
 
-    async def page(self, url: str) -> str | None:
-        return self.texts.get(url)
+    async def page(self, url: str) -> Page | None:
+        text = self.texts.get(url)
+        return None if text is None else Page(url, url, text, read_plain(text))
 
     async def search(self, query: str, *, top_k: int = 5, filters: Filters = NO_FILTERS) -> Found:
         del filters

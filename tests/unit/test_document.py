@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.document import (
+    Admonition,
     Block,
+    Caption,
     Code,
     Definition,
     Formula,
@@ -14,16 +16,17 @@ from citewell.document import (
     Paragraph,
     Row,
     Span,
+    Tab,
     Table,
     blocks_from_json,
     blocks_to_json,
-    kind_of,
     moved,
     prose,
     read_plain,
     sentences,
     split_sentences,
     standing_alone,
+    type_name,
 )
 from citewell.errors import SchemaValidationError
 from tests.support.blocks import check_blocks
@@ -65,7 +68,7 @@ def one_of(text: str, kind: type[Block]) -> Block:
 def test_plain_text_is_read_into_typed_blocks() -> None:
     found = read_plain(TEXT)
     check_blocks(TEXT, found)
-    assert [kind_of(block) for block in found] == [
+    assert [type_name(block) for block in found] == [
         "heading",
         "paragraph",
         "list_item",
@@ -162,6 +165,9 @@ def test_every_field_comes_back_from_json() -> None:
         Definition("timeout", start=10, end=20, anchor="conf-timeout", within=(0,)),
         Table(("a",), (Row(("1",), 24, 29),), start=24, end=29, divided=(2, 3)),
         Formula(start=30, end=40),
+        Admonition("tip", "Faster", start=41, end=50),
+        Tab("Linux", start=51, end=60),
+        Caption(start=61, end=70),
     )
     assert blocks_from_json(blocks_to_json(given_blocks)) == given_blocks
 
@@ -171,10 +177,10 @@ def test_every_field_comes_back_from_json() -> None:
     [
         None,
         [1],
-        [{"kind": "poem", "start": 0, "end": 1}],
-        [{"kind": "paragraph", "start": "0", "end": 1}],
-        [{"kind": "paragraph", "start": 0, "end": 1, "part": "verse"}],
-        [{"kind": "table", "start": 0, "end": 1, "header": [], "rows": [[1]]}],
+        [{"type": "poem", "start": 0, "end": 1}],
+        [{"type": "paragraph", "start": "0", "end": 1}],
+        [{"type": "paragraph", "start": 0, "end": 1, "part": "verse"}],
+        [{"type": "table", "start": 0, "end": 1, "header": [], "rows": [[1]]}],
     ],
 )
 def test_blocks_of_another_maker_are_refused(data: object) -> None:

@@ -1,6 +1,6 @@
 """What the blocks of a page know, whichever format it was read from."""
 
-from citewell.document import Block, kind_of, prose
+from citewell.document import Block, prose, type_name
 from citewell.ingest.html import read_html
 from citewell.ingest.markdown import Flavour, read_markdown
 from citewell.ingest.pagetext import PageText
@@ -11,11 +11,11 @@ def markdown(source: str, flavour: Flavour = "docusaurus") -> PageText:
 
 
 def outline(page: PageText) -> list[tuple[str, str, tuple[int, ...]]]:
-    return [(kind_of(b), prose(page.text, b), b.within) for b in page.blocks]
+    return [(type_name(b), prose(page.text, b), b.within) for b in page.blocks]
 
 
 def one(page: PageText, kind: str) -> Block:
-    return next(block for block in page.blocks if kind_of(block) == kind)
+    return next(block for block in page.blocks if type_name(block) == kind)
 
 
 def test_code_in_a_step_knows_its_step() -> None:

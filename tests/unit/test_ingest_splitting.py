@@ -1,13 +1,16 @@
 import re
-from itertools import pairwise
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from citewell.document import Code, Heading, ListItem, Table, prose, read_plain
 from citewell.ingest.markdown import read_markdown
+from citewell.ingest.pagetext import PageText
 from citewell.ingest.splitting import Limit, split
 from citewell.models import Page, Passage
+from tests.support.blocks import check_blocks
 
 WORDS = Limit(lambda text: len(re.findall(r"\w+|[^\w\s]", text)), 40)
 
@@ -49,36 +52,64 @@ def test_a_page_that_is_too_long_is_cut_at_paragraphs_of_about_equal_size() -> N
     assert [t.count(paragraph) for t in found] == [5, 4]
 
 
-def test_the_shared_sentence_is_the_last_one_before_and_stays_inside_the_section() -> None:
-    sentence = "The pump moves eight litres of water each second now."
-    found = split(
-        page_of(f"{sentence} {sentence}\n\nA pump is loud.\n\n" + f"{sentence} " * 3 + "\n\n## Next\n\nText."), WORDS
-    )
-    assert found[1].char_start < found[0].char_end
-    assert found[1].text.startswith("A pump is loud.")
-    assert found[-1].text == "Text."
-
-
 def test_a_line_that_announces_something_goes_with_it() -> None:
     filler = "Words " * 14
     found = texts(f"{filler}end.\n\n{filler}end.\n\nRun this command:\n\n```bash\nros2 run demo talker\n```")
     assert "Run this command:\n\n```bash" in found[-1]
 
 
-def test_code_larger_than_the_limit_is_cut_at_lines_with_its_fence_repeated() -> None:
+def test_code_larger_than_the_limit_is_divided_between_lines() -> None:
     lines = [f"value_{i} = compute({i})" for i in range(30)]
-    found = texts("```python\n" + "\n".join(lines) + "\n```")
+    found = split(page_of("```python\n" + "\n".join(lines) + "\n```"), WORDS)
     assert len(found) > 1
-    assert all(t.startswith("```python\n") and t.endswith("\n```") for t in found)
-    assert [line for t in found for line in t.split("\n")[1:-1]] == lines
+    pieces = [(p.text, block) for p in found for block in p.blocks]
+    assert [b.divided for _, b in pieces] == [(i, len(found)) for i in range(1, len(found) + 1)]
+    assert all(isinstance(b, Code) and b.language == "python" for _, b in pieces)
+    assert [line for text, b in pieces for line in prose(text, b).split("\n")] == lines
 
 
-def test_a_table_larger_than_the_limit_is_cut_at_rows_with_its_header_repeated() -> None:
-    rows = [f"| name{i} | {i} |" for i in range(30)]
-    found = texts("| Name | Value |\n| --- | --- |\n" + "\n".join(rows))
+def test_a_table_larger_than_the_limit_is_divided_between_rows_and_each_piece_knows_its_header() -> None:
+    rows = [(f"name{i}", str(i)) for i in range(30)]
+    source = "| Name | Value |\n| --- | --- |\n" + "\n".join(f"| {a} | {b} |" for a, b in rows)
+    found = split(page_of(source), WORDS)
     assert len(found) > 1
-    assert all(t.startswith("| Name | Value |\n| --- | --- |\n| name") for t in found)
-    assert [row for t in found for row in t.split("\n")[2:]] == rows
+    tables = [block for p in found for block in p.blocks if isinstance(block, Table)]
+    assert [table.header for table in tables] == [("Name", "Value")] * len(found)
+    assert [row.cells for table in tables for row in table.rows] == rows
+    assert all("| Name | Value |" in p.embedded_text for p in found)
+    assert all(WORDS.count(p.embedded_text) <= WORDS.tokens for p in found)
+
+
+def test_a_passage_has_its_blocks_with_places_in_its_own_text() -> None:
+    page = page_of("## A\n\nOne.\n\n| a |\n|---|\n| 1 |\n\n## B\n\nTwo.")
+    first, second = split(page, WORDS)
+    assert [first.text[b.start : b.end] for b in first.blocks] == ["One.", "| a |\n| --- |\n| 1 |"]
+    assert [second.text[b.start : b.end] for b in second.blocks] == ["Two."]
+    assert (first.first_block, second.first_block) == (1, 4)
+
+
+def test_a_definition_with_an_anchor_is_a_place_of_its_own_with_all_of_its_text() -> None:
+    text = PageText()
+    text.heading(2, "Options", "options")
+    for name in ("timeout", "retries(count)"):
+        depth = text.enter()
+        text.define([name], "What it means.", f"conf-{name[:7]}")
+        text.prose("More of it.")
+        text.leave(depth)
+    text.prose("After all options.")
+    found = split(Page("/page", "Page", text.text, tuple(text.blocks)), WORDS)
+    assert [(p.heading_path, p.anchor, p.text) for p in found] == [
+        (("Options", "timeout"), "conf-timeout", "timeout\n: What it means.\n\nMore of it."),
+        (("Options", "retries"), "conf-retries", "retries(count)\n: What it means.\n\nMore of it."),
+        (("Options",), "options", "After all options."),
+    ]
+
+
+def test_a_step_keeps_its_code_where_it_can() -> None:
+    step = "{}. Do this thing here now.\n\n   ```sh\n   run the thing with words\n   ```\n\n"
+    found = split(page_of("".join(step.format(i) for i in range(1, 8))), WORDS)
+    assert len(found) > 1
+    assert all(isinstance(p.blocks[0], ListItem) for p in found)
 
 
 def test_a_code_block_that_fits_is_never_cut() -> None:
@@ -103,7 +134,8 @@ def test_a_change_of_case_changes_the_hash() -> None:
 
 
 def test_passages_know_their_printed_page() -> None:
-    page = Page("/b.pdf", "B", "First page.\n\nSecond page.", page_starts=(0, 13))
+    text = "First page.\n\nSecond page."
+    page = Page("/b.pdf", "B", text, read_plain(text), page_starts=(0, 13))
     limit = Limit(lambda text: len(text.split()), 4)
     assert [(p.text, p.page_number) for p in split(page, limit)] == [("First page.", 1), ("Second page.", 2)]
 
@@ -148,19 +180,27 @@ def test_passages_are_exact_slices_within_the_limit_that_lose_nothing(sources: l
     starts = [p.char_start for p in found]
     assert starts == sorted(starts)
     assert all(p.char_end - p.char_start == len(p.text) for p in found)
-    _assert_slices_agree(found)
+    for p in found:
+        assert page.text[p.char_start : p.char_end] == p.text
+        check_blocks(p.text, [replace(block, within=()) for block in p.blocks])
+    _assert_blocks_are_those_of_the_page(page, found)
     if not any(block.startswith("```") for block in sources):
         kept = " ".join(p.text for p in found)
         body = re.sub(r"^#+ .*$", "", page.text, flags=re.MULTILINE)
         assert all(word in kept for word in body.split() if word.isalpha() and len(word) < 40)
 
 
-def _assert_slices_agree(found: list[Passage]) -> None:
-    """Where two passages overlap, they say the same: both are slices of one text."""
-    for before, after in pairwise(found):
-        shared = before.char_end - after.char_start
-        if shared > 0:
-            assert before.text[-shared:] == after.text[:shared]
+def _assert_blocks_are_those_of_the_page(page: Page, found: list[Passage]) -> None:
+    """Each block but headings in one passage whole, or in several that follow each other as pieces."""
+    seen: dict[int, list[tuple[int, int] | None]] = {}
+    for p in found:
+        for number, block in enumerate(p.blocks, p.first_block):
+            assert type(page.blocks[number]) is type(block)
+            seen.setdefault(number, []).append(block.divided)
+    body = [i for i, block in enumerate(page.blocks) if not isinstance(block, Heading)]
+    assert list(seen) == (body or list(range(len(page.blocks))))
+    for pieces in seen.values():
+        assert pieces == [None] or pieces == [(i, len(pieces)) for i in range(1, len(pieces) + 1)]
 
 
 @pytest.mark.parametrize("tokens", [16, 64, 256])

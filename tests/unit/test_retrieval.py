@@ -1,6 +1,5 @@
 """The pure parts of retrieval: fusion, duplicates, joining, terms, requests."""
 
-import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,10 +11,9 @@ from hypothesis import strategies as st
 from citewell.errors import InvalidFilterError, InvalidInputError, InvalidQueryError
 from citewell.index import Hit
 from citewell.index.terms import Bm25Encoder, identifiers
-from citewell.ingest.splitting import Limit, split
-from citewell.models import Message, Page, Passage, ScoredPassage
+from citewell.models import Message, Passage, ScoredPassage
 from citewell.retrieval import RetrievalRequest
-from citewell.retrieval.context import join, page_text, stretches
+from citewell.retrieval.context import join, stretches
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, with_best_meaning
 from citewell.retrieval.selection import same, shown
@@ -281,25 +279,3 @@ def test_a_request_that_is_not_valid_is_refused(wrong: dict[str, object], error:
 def test_a_request_at_its_limits_is_valid() -> None:
     made = RetrievalRequest(" " + "x" * 2000 + " ", top_k=100, score_threshold=0.0, filters={"module": ["a", "b"]})
     assert len(made.query) == 2000
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        "```python\n" + "\n".join(f"step({i})  # a line of some length" for i in range(60)) + "\n```",
-        "| Name | Value |\n| --- | --- |\n" + "\n".join(f"| name {i} | the value number {i} |" for i in range(60)),
-    ],
-)
-def test_a_block_that_was_divided_is_whole_again_on_its_page(block: str) -> None:
-    text = f"Before it.\n\n{block}\n\nAfter it."
-    page = Page("/page", "Page", text, ())
-    passages = split(page, Limit(lambda said: len(re.findall(r"\w+|[^\w\s]", said)), 80))
-    assert len(passages) > 2
-    assert page_text(passages) == text
-
-
-def test_two_blocks_that_follow_each_other_stay_two() -> None:
-    text = "```bash\nmake\n```\n\n```python\nrun()\n```"
-    one, other = text.split("\n\n")
-    cut = [passage(0, one, start=0), passage(1, other, start=len(one) + 2)]
-    assert page_text(cut).endswith(text)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from citewell.api.options import Book
 from citewell.api.suggestions import Suggestions
 from citewell.errors import CitewellError, NotFoundError
-from citewell.models import PageEntry
+from citewell.models import Page, PageEntry
 
 CONTENTS_SECONDS = 5.0
 _HOST = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
@@ -31,14 +31,14 @@ class BookContents:
             self._read_at = self._clock()
         return self._contents
 
-    async def page(self, url: str) -> tuple[PageEntry, str]:
-        """A page and its text. Raises NotFoundError."""
+    async def page(self, url: str) -> Page:
+        """Raises NotFoundError."""
         await self.contents()
         entry = next((page for page in self._contents if page.url == url), None) or self._paths.get(_path(url))
-        text = await self._book.page(entry.url) if entry else None
-        if entry is None or text is None:
+        page = await self._book.page(entry.url) if entry else None
+        if page is None:
             raise NotFoundError("The book has no such page.")
-        return entry, text
+        return page
 
     async def questions(self) -> list[str]:
         """Questions to begin with. Raises what reading and searching raise."""

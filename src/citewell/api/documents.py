@@ -203,7 +203,7 @@ PAGE = operation(
     "A page of the book",
     "book",
     ["url"],
-    {"200": replied("PageResponse", "The page as Markdown"), **errors_of(DEVELOPER, *_READ)},
+    {"200": replied("PageResponse", "The page as Markdown and as blocks"), **errors_of(DEVELOPER, *_READ)},
     security=KEYED,
 )
 QUESTIONS = operation(

@@ -82,12 +82,12 @@ def mcp_server(engine: Answering, book: Book) -> MCPServer[None]:
     @server.tool(description="Read a page of the book as Markdown, by its URL without an anchor.")
     async def read_page(url: str) -> str:
         try:
-            text = await book.page(url.split("#")[0])
+            page = await book.page(url.split("#")[0])
         except CitewellError as error:
             raise ToolError(str(error)) from error
-        if text is None:
+        if page is None:
             raise ToolError("There is no such page; search_documentation gives URLs.")
-        return text
+        return page.text
 
     return server
 

@@ -10,7 +10,7 @@ from citewell import __version__
 from citewell.config import Settings
 from citewell.conversations.turns import TurnPage, Vote
 from citewell.errors import ConfigurationError
-from citewell.models import NO_FILTERS, AnswerEvent, Filters, Generation, PageEntry, Question, ServiceStatus
+from citewell.models import NO_FILTERS, AnswerEvent, Filters, Generation, Page, PageEntry, Question, ServiceStatus
 from citewell.retrieval import Found
 
 
@@ -19,7 +19,7 @@ class Answering(Protocol):
 
 
 class Book(Protocol):
-    async def page(self, url: str) -> str | None: ...
+    async def page(self, url: str) -> Page | None: ...
 
     async def pages(self) -> list[PageEntry]: ...
 

@@ -64,7 +64,8 @@ class Suggestions:
     async def _found(self, contents: Sequence[PageEntry]) -> AsyncIterator[str]:
         offered = searches = 0
         for page in spread(contents)[:MOST_PAGES]:
-            text = await self._book.page(page.url) or ""
+            read = await self._book.page(page.url)
+            text = read.text if read else ""
             preferred: Kind = "task" if offered % 2 else "definition"
             for suggestion in sorted(suggestions(page.title, text), key=lambda s: s.kind != preferred):
                 if searches == MOST_SEARCHES or offered == OFFERED:

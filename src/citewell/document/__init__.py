@@ -20,11 +20,11 @@ from citewell.document.blocks import (
     holders,
     moved,
 )
-from citewell.document.encoding import blocks_from_json, blocks_to_json, kind_of
+from citewell.document.encoding import blocks_from_json, blocks_to_json, type_name
 from citewell.document.parts import part_of
 from citewell.document.plain import code_info, read_plain
 from citewell.document.splitter import STOPWORDS, split_sentences
-from citewell.document.words import prose, sentences, standing_alone, table_row
+from citewell.document.words import content, prose, sentences, standing_alone, table_row
 
 __all__ = [
     "STOPWORDS",
@@ -47,8 +47,8 @@ __all__ = [
     "blocks_from_json",
     "blocks_to_json",
     "code_info",
+    "content",
     "holders",
-    "kind_of",
     "moved",
     "part_of",
     "prose",
@@ -57,4 +57,5 @@ __all__ = [
     "split_sentences",
     "standing_alone",
     "table_row",
+    "type_name",
 ]

@@ -44,11 +44,11 @@ _OWN = {
 _PARTS = frozenset(get_args(Part))
 
 
-def kind_of(block: Block) -> str:
+def type_name(block: Block) -> str:
     return _NAMES[type(block)]
 
 
-def blocks_to_json(blocks: Iterable[Block]) -> list[Json]:
+def blocks_to_json(blocks: Iterable[Block]) -> list[dict[str, Json]]:
     return [_to_json(block) for block in blocks]
 
 
@@ -64,7 +64,7 @@ def blocks_from_json(data: object) -> tuple[Block, ...]:
 
 def _to_json(block: Block) -> dict[str, Json]:
     kind = type(block)
-    data: dict[str, Json] = {"kind": _NAMES[kind], "start": block.start, "end": block.end}
+    data: dict[str, Json] = {"type": _NAMES[kind], "start": block.start, "end": block.end}
     if block.anchor:
         data["anchor"] = block.anchor
     if block.part != "body":
@@ -85,7 +85,7 @@ def _to_json(block: Block) -> dict[str, Json]:
 
 
 def _from_json(data: Mapping[str, object]) -> Block:
-    kind = KINDS[str(data["kind"])]
+    kind = KINDS[str(data["type"])]
     part = data.get("part", "body")
     if part not in _PARTS:
         raise ValueError(part)

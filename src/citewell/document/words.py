@@ -46,6 +46,27 @@ def prose(text: str, block: Block) -> str:
             return " ".join(text[block.start : block.end].split())
 
 
+def content(text: str, block: Block) -> str:
+    """What a block holds, as inline Markdown or source, for who shows it: the rest of it is in its fields."""
+    match block:
+        case Heading() | Admonition() | Tab():
+            return text[block.start : block.end].lstrip("# ")
+        case Definition():
+            return _unindented(text[_meaning(text, block) : block.end])
+        case ListItem():
+            return _unindented(text[_after_marker(text, block) : block.end])
+        case Paragraph() | Caption():
+            return _unindented(text[block.start : block.end])
+        case Code() | Formula():
+            return prose(text, block)
+        case Table():
+            return ""
+
+
+def _unindented(text: str) -> str:
+    return "\n".join(line.strip() for line in text.split("\n")).strip()
+
+
 def sentences(text: str, block: Block) -> list[Span]:
     """Places of the sentences of a block in `text`; of code its lines, of a formula the whole, of a table its rows."""
     match block:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from citewell.models import Filters, Generation, PageEntry, Passage, Vector
+from citewell.models import Filters, Generation, Page, PageEntry, Passage, Vector
 
 if TYPE_CHECKING:
     from citewell.index.integrity import Integrity
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,10 @@ class PassageIndex(Protocol):
         """The passages of a page in reading order; empty when there is no such page."""
         ...
 
+    async def page(self, url: str) -> Page | None:
+        """A page as it was read; None when there is no such page."""
+        ...
+
     async def pages(self) -> list[PageEntry]:
         """The table of contents, in the order of ingestion."""
         ...
@@ -102,6 +106,12 @@ class Draft(Protocol):
 
     async def old_passages(self, url: str) -> list[tuple[Passage, Vector]]:
         """A page's passages in the published generation, to carry a failed page over."""
+        ...
+
+    async def old_page(self, url: str) -> Page | None: ...
+
+    async def add_page(self, page: Page) -> str:
+        """Returns a digest of all that is kept of the page."""
         ...
 
     async def add(self, passages: Sequence[Passage], vectors: Vector) -> None: ...

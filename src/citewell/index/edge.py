@@ -40,6 +40,7 @@ from citewell.index.edge_folder import (
 )
 from citewell.index.edge_shard import OpenGeneration, dense_of, is_panic
 from citewell.index.integrity import Integrity, inspected
+from citewell.index.pages import PageWriter
 from citewell.index.payload import (
     BM25,
     DENSE,
@@ -50,7 +51,7 @@ from citewell.index.payload import (
     payload_of,
 )
 from citewell.index.terms import Bm25Encoder
-from citewell.models import Filters, Generation, PageEntry, Passage, Vector
+from citewell.models import Filters, Generation, Page, PageEntry, Passage, Vector
 
 _INDEX_FROM = 250
 """Passages. Below, filtering without a payload index takes under 3 ms, and each index takes longer to make."""
@@ -95,6 +96,9 @@ class EdgeIndex:
 
     async def passages_of(self, url: str) -> list[Passage]:
         return await asyncio.to_thread(self._tried, lambda opened: opened.passages_of(url))
+
+    async def page(self, url: str) -> Page | None:
+        return await asyncio.to_thread(self._tried, lambda opened: opened.book.page(url))
 
     async def pages(self) -> list[PageEntry]:
         return list((await asyncio.to_thread(self._open)).pages)
@@ -242,6 +246,7 @@ class EdgeDraft:
             shutil.rmtree(drafts, ignore_errors=True)
             self._home = drafts / self._id
             self._home.mkdir(parents=True)
+            self._pages = PageWriter(self._home)
             self._old = _open_current(folder)
             self._shard = edge.EdgeShard.create(str(self._home / "shard"), _shard_config(dimensions))
         except BaseException:
@@ -261,6 +266,12 @@ class EdgeDraft:
     async def old_passages(self, url: str) -> list[tuple[Passage, Vector]]:
         return await _in_thread(lambda: self._old_passages(url))
 
+    async def old_page(self, url: str) -> Page | None:
+        return await _in_thread(lambda: self._old.book.page(url) if self._old else None)
+
+    async def add_page(self, page: Page) -> str:
+        return await _in_thread(lambda: self._add_page(page))
+
     async def add(self, passages: Sequence[Passage], vectors: Vector) -> None:
         await _in_thread(lambda: self._add(passages, vectors), self._thread)
 
@@ -277,6 +288,7 @@ class EdgeDraft:
             self._end()
 
     def _end(self) -> None:
+        self._pages.close()
         self._lock.release()
         self._thread.shutdown(wait=False)
 
@@ -304,6 +316,10 @@ class EdgeDraft:
         passages = self._old.passages_of(url)
         vectors = self._old.vectors([UUID(p.id) for p in passages])
         return [(p, vectors[UUID(p.id)]) for p in passages]
+
+    def _add_page(self, page: Page) -> str:
+        need_space(self._folder, self._spare_bytes + 4 * len(page.text))
+        return self._pages.add(page)
 
     def _add(self, passages: Sequence[Passage], vectors: Vector) -> None:
         check_vectors(vectors, rows=len(passages), dimensions=self._dimensions)
@@ -359,6 +375,7 @@ class EdgeDraft:
         self._shard.flush()
         passages = self._shard.count(edge.CountRequest())
         self._shard.close()
+        self._pages.finish()
         edge.EdgeShard.load(str(self._home / "shard")).close()  # the first opening writes its settings anew
         entries = self._contents.entries()
         generation = Generation(

@@ -1,7 +1,7 @@
 """The folder of an embedded index: pointer, manifests, lock, and writing that survives a kill. No Qdrant here.
 
 <folder>/current                    the id of the generation that is served, replaced in one step
-<folder>/generations/<id>/          a shard and its generation.json, written once, then only read
+<folder>/generations/<id>/          a shard, its pages and its generation.json, written once, then only read
 <folder>/drafts/<id>/               a generation in the making; what a killed run left here is swept away
 <folder>/ingest.lock                held while a draft is open; the system lets go of it when its owner dies
 """

@@ -13,6 +13,7 @@ from citewell.errors import IndexDamagedError, RetrievalError, SchemaValidationE
 from citewell.index import Hit
 from citewell.index.checksums import CheckedFiles
 from citewell.index.edge_folder import read_manifest
+from citewell.index.pages import PageReader
 from citewell.index.payload import BM25, DENSE, conditions, passage_of
 from citewell.index.terms import Terms
 from citewell.models import Filters, Generation, PageEntry, Passage, Vector
@@ -47,6 +48,7 @@ class OpenGeneration:
     pages: tuple[PageEntry, ...]
     shard: edge.EdgeShard
     files: CheckedFiles
+    book: PageReader
     _seen: dict[UUID, Passage] = field(default_factory=dict)
 
     @classmethod
@@ -56,7 +58,7 @@ class OpenGeneration:
         files.check()  # before Rust reads them: it trusts the lengths in them, and may end the process
         with translated():
             shard = edge.EdgeShard.load(str(folder / "shard"))
-        return cls(generation, pages, shard, files)
+        return cls(generation, pages, shard, files, PageReader(folder))
 
     def candidates(self, terms: Terms, vector: Vector, limit: int, filters: Filters) -> list[Hit]:
         if vector.shape != (self.generation.dimensions,) or not np.isfinite(vector).all():

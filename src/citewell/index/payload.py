@@ -1,5 +1,6 @@
 """Passages as Qdrant payloads and back: the one place that names the stored fields. Imports no Qdrant library."""
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from citewell.document import Block, blocks_from_json, blocks_to_json, read_plain
 from citewell.errors import IngestError, SchemaValidationError
 from citewell.index import SCHEMA_VERSION
 from citewell.models import FILTER_FIELDS, Filters, Generation, PageEntry, Passage, Vector
@@ -39,6 +41,8 @@ def payload_of(passage: Passage, *, position: int, embedder: str) -> Payload:
         "chunk_index": passage.chunk_index,
         "char_start": passage.char_start,
         "char_end": passage.char_end,
+        "blocks": json.dumps(blocks_to_json(passage.blocks), separators=(",", ":")),
+        "first_block": passage.first_block,
         "content_hash": passage.content_hash or content_hash(passage),
         "position": position,
         "embedder": embedder,
@@ -69,6 +73,8 @@ def passage_of(point_id: str, payload: Mapping[str, object]) -> Passage:
         chunk_index=chunk_index,
         char_start=start,
         char_end=_whole(payload.get("char_end"), start + len(text)),
+        blocks=_blocks(text, payload.get("blocks")),
+        first_block=_whole(payload.get("first_block"), 0),
         heading_path=_path(payload),
         anchor=_word(payload.get("anchor")),
         module=_word(payload.get("module")),
@@ -77,6 +83,15 @@ def passage_of(point_id: str, payload: Mapping[str, object]) -> Passage:
         page_number=page_number if isinstance(page_number, int) else None,
         content_hash=_word(payload.get("content_hash")),
     )
+
+
+def _blocks(text: str, stored: object) -> tuple[Block, ...]:
+    if not isinstance(stored, str):
+        return read_plain(text)
+    try:
+        return blocks_from_json(json.loads(stored))
+    except ValueError as error:
+        raise SchemaValidationError("A passage's blocks cannot be read. Ingest the book again.") from error
 
 
 def _path(payload: Mapping[str, object]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Passages on a Qdrant server or cluster: a reader that follows the alias, and a writer that moves it.
 
-A generation is a collection `<name>-<id>`, and the alias `<name>` points to the current one. A plain collection that
-somebody else made under that name is served as it is.
+A generation is a collection `<name>-<id>` with its pages in `<name>-<id>-pages`, and the alias `<name>` points to the
+current one. A plain collection that somebody else made under that name is served as it is.
 """
 
 import math
@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 import numpy as np
 from qdrant_client import AsyncQdrantClient, models
 
+from citewell.document import read_plain
 from citewell.errors import (
     CollectionNotFoundError,
     IngestError,
@@ -23,6 +24,7 @@ from citewell.errors import (
 )
 from citewell.index import SCHEMA_VERSION, Hint, Hit
 from citewell.index.integrity import Integrity, inspected
+from citewell.index.pages import digest_of, page_to_json
 from citewell.index.payload import (
     BM25,
     DENSE,
@@ -43,18 +45,23 @@ from citewell.index.server_client import (
     connect,
     dense_of,
     described,
+    drop,
     filter_of,
+    page_point,
+    pages_name,
     scrolled,
+    stored_page,
     translated,
 )
 from citewell.index.terms import Bm25Encoder
-from citewell.models import Filters, Generation, PageEntry, Passage, Vector
+from citewell.models import Filters, Generation, Page, PageEntry, Passage, Vector
 
 _FRESH_SECONDS = 3.0
 """How long the alias is trusted before it is looked up again."""
 _CONTENTS_FIELDS = ["source_url", "page_title", "module", "position"]
 _GENERATION_ID = re.compile(r"\d{8}T\d{12}-[0-9a-f]{6}")
 _BATCH = 128
+_PAGES_BATCH = 16
 
 
 class ServerIndex:
@@ -147,6 +154,13 @@ class ServerIndex:
             found = [passage_of(str(record.id), record.payload or {}) async for record in records]
         return sorted(found, key=lambda p: (p.chunk_index, p.id))
 
+    async def page(self, url: str) -> Page | None:
+        served = await self._look_up()
+        if not served.has_pages:
+            return _page_of(await self.passages_of(url))
+        with self._translated(served):
+            return await stored_page(self._client, served.name, url)
+
     async def pages(self) -> list[PageEntry]:
         served = await self._look_up()
         if self._contents[0] != served.name:
@@ -179,7 +193,7 @@ class ServerWriter:
 
     async def begin(self, *, embedder: str, dimensions: int) -> "ServerDraft":
         with translated(self._collection):
-            old = await self._current()
+            old = await self._readable()
             if old is not None and old.name == self._collection:
                 raise IngestError(
                     f"A collection named {self._collection} stands where Citewell puts its alias. "
@@ -202,7 +216,7 @@ class ServerWriter:
 
     async def current_id(self) -> str | None:
         with translated(self._collection):
-            served = await self._current()
+            served = await self._readable()
         return served.generation.id if served else None
 
     async def go_back(self) -> Generation:
@@ -234,6 +248,13 @@ class ServerWriter:
             return None
         return await described(self._client, name or self._collection)
 
+    async def _readable(self) -> Served | None:
+        """The current generation; one of an older version is as none, for this run replaces it."""
+        try:
+            return await self._current()
+        except SchemaValidationError:
+            return None
+
     async def _all(self) -> list[tuple[Generation, bool]]:
         """Every generation on the server, newest first, and whether it was ever published."""
         found = []
@@ -251,7 +272,7 @@ class ServerWriter:
         """Remove what killed runs left; the lock says that no other run is alive."""
         for generation, published in await self._all():
             if not published:
-                await self._client.delete_collection(f"{self._collection}-{generation.id}")
+                await drop(self._client, f"{self._collection}-{generation.id}")
 
 
 class ServerDraft:
@@ -272,6 +293,8 @@ class ServerDraft:
         self._old = old
         self._encoder = Bm25Encoder()
         self._contents = Contents.empty()
+        self._pages: list[models.PointStruct] = []
+        """Those that are not on the server yet."""
         self._count = 0
         self._created_at = datetime.now(UTC)
         self._id = f"{self._created_at:%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}"
@@ -284,6 +307,7 @@ class ServerDraft:
             sparse_vectors_config={BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)},
             metadata=manifest_of(self._generation(0)) | {"published": False},
         )
+        await self._client.create_collection(pages_name(self._name), vectors_config={})
         # Hosted Qdrant refuses to filter on a field without a payload index.
         for field in (*FILTERED_FIELDS, "content_hash"):
             await self._client.create_payload_index(self._name, field, models.PayloadSchemaType.KEYWORD)
@@ -324,6 +348,26 @@ class ServerDraft:
             found = [(passage_of(str(record.id), record.payload or {}), dense_of(record)) async for record in records]
         return sorted(found, key=lambda pair: (pair[0].chunk_index, pair[0].id))
 
+    async def old_page(self, url: str) -> Page | None:
+        if self._old is None:
+            return None
+        with translated(self._old.name):
+            return await stored_page(self._client, self._old.name, url)
+
+    async def add_page(self, page: Page) -> str:
+        text = page_to_json(page)
+        self._pages.append(page_point(page.url, text))
+        if len(self._pages) == _PAGES_BATCH:
+            await self._write_pages()
+        return digest_of(text)
+
+    async def _write_pages(self) -> None:
+        points, self._pages = self._pages, []
+        if points:
+            with translated(self._name):
+                await self._client.upsert(pages_name(self._name), points, wait=True)
+                await self._lease.renew()
+
     async def add(self, passages: Sequence[Passage], vectors: Vector) -> None:
         check_vectors(vectors, rows=len(passages), dimensions=self._dimensions)
         points = [self._point(passage, vector) for passage, vector in zip(passages, vectors, strict=True)]
@@ -342,6 +386,7 @@ class ServerDraft:
 
     async def publish(self) -> Generation:
         try:
+            await self._write_pages()
             with translated(self._name):
                 count = (await self._client.count(self._name, exact=True)).count
                 generation = self._generation(count)
@@ -355,7 +400,7 @@ class ServerDraft:
     async def discard(self) -> None:
         try:
             with translated(self._name):
-                await self._client.delete_collection(self._name)
+                await drop(self._client, self._name)
         finally:
             await self._lease.release()
 
@@ -363,11 +408,20 @@ class ServerDraft:
         kept = {self._name, self._old.name if self._old else ""}
         for description in (await self._client.get_collections()).collections:
             if _is_generation(description.name, self._collection) and description.name not in kept:
-                await self._client.delete_collection(description.name)
+                await drop(self._client, description.name)
 
     def _generation(self, passages: int) -> Generation:
         pages = len(self._contents.entries())
         return Generation(self._id, self._embedder, self._dimensions, self._created_at, pages, passages, SCHEMA_VERSION)
+
+
+def _page_of(passages: Sequence[Passage]) -> Page | None:
+    """The page as far as the passages of another maker tell it."""
+    if not passages:
+        return None
+    first = passages[0]
+    text = "\n\n".join(passage.text for passage in passages)
+    return Page(first.url, first.page_title, text, read_plain(text), first.module, first.language, first.version)
 
 
 def _is_generation(name: str, collection: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from uuid import NAMESPACE_URL, uuid5
 
 import httpx
 import numpy as np
@@ -24,8 +25,9 @@ from citewell.errors import (
     SchemaValidationError,
 )
 from citewell.index import SCHEMA_VERSION
+from citewell.index.pages import page_from_json
 from citewell.index.payload import BM25, DENSE, conditions, generation_of
-from citewell.models import Filters, Generation, Vector
+from citewell.models import Filters, Generation, Page, Vector
 
 _LEASE_TIME = timedelta(minutes=10)
 
@@ -84,6 +86,8 @@ class Served:
     dense: str | None
     """The name of the dense vector; None for the unnamed one."""
     bm25: bool
+    has_pages: bool
+    """Only a collection of our own making has its pages beside it."""
 
 
 async def aliased(client: AsyncQdrantClient, alias: str) -> str | None:
@@ -109,7 +113,7 @@ async def described(client: AsyncQdrantClient, name: str) -> Served:
     else:
         points = info.points_count or 0
         generation = Generation(name, "", chosen.size, datetime.fromtimestamp(0, UTC), 0, points, SCHEMA_VERSION)
-    return Served(name, generation, dense, BM25 in (params.sparse_vectors or {}))
+    return Served(name, generation, dense, BM25 in (params.sparse_vectors or {}), "schema_version" in metadata)
 
 
 async def scrolled(
@@ -134,6 +138,30 @@ async def scrolled(
             yield record
         if offset is None:
             return
+
+
+def pages_name(generation: str) -> str:
+    """The collection that keeps a generation's pages."""
+    return f"{generation}-pages"
+
+
+def page_point(url: str, page: str) -> models.PointStruct:
+    return models.PointStruct(id=_page_id(url), vector={}, payload={"source_url": url, "page": page})
+
+
+async def stored_page(client: AsyncQdrantClient, generation: str, url: str) -> Page | None:
+    records = await client.retrieve(pages_name(generation), ids=[_page_id(url)], with_payload=["page"])
+    return page_from_json(str((records[0].payload or {}).get("page"))) if records else None
+
+
+def _page_id(url: str) -> str:
+    return str(uuid5(NAMESPACE_URL, url))
+
+
+async def drop(client: AsyncQdrantClient, generation: str) -> None:
+    """The pages first: whoever is stopped in between still finds what is left by the generation's name."""
+    await client.delete_collection(pages_name(generation))
+    await client.delete_collection(generation)
 
 
 class Lease:

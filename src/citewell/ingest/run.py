@@ -19,7 +19,7 @@ from citewell.ingest.report import Configuration, IngestOptions, IngestReport, P
 from citewell.ingest.sources import Failure, Outcome, PageRead, PageUnchanged, Source, Validators
 from citewell.ingest.splitting import Limit, split
 from citewell.ingest.state import State, load_state, save_state
-from citewell.models import Passage, Vector
+from citewell.models import Page, Passage, Vector
 
 _PAGES_WAITING = 32
 _BATCHES_WAITING = 2
@@ -105,7 +105,8 @@ class _Run:
         self._written = 0
         self._embedded = 0
         self._is_same_source = False
-        self._digest = hashlib.sha256(f"{embedder.name} {embedder.dimensions}".encode())
+        self._page_digest = hashlib.sha256()
+        self._passage_digest = hashlib.sha256(f"{embedder.name} {embedder.dimensions}".encode())
 
     async def stages(self) -> None:
         pages: asyncio.Queue[list[_Entry] | None] = asyncio.Queue(_PAGES_WAITING)
@@ -145,6 +146,7 @@ class _Run:
                 self._failures.extend(problems)
                 if validators is not None:
                     self._validators[page.url] = validators
+                await self._keep(page)
                 return [_Entry(passage) for passage in await asyncio.to_thread(split, page, limit)]
             case PageUnchanged(url, validators):
                 self._urls.add(url)
@@ -167,7 +169,13 @@ class _Run:
             return []
         return await self._carried(failure.url)
 
+    async def _keep(self, page: Page) -> None:
+        self._page_digest.update((await self._draft.add_page(page)).encode())
+
     async def _carried(self, url: str) -> list[_Entry]:
+        page = await self._draft.old_page(url)
+        if page is not None:
+            await self._keep(page)
         old = await self._draft.old_passages(url)
         return [_Entry(passage, vector if self.can_carry_vectors else None) for passage, vector in old]
 
@@ -209,7 +217,7 @@ class _Run:
             for passage in passages:
                 if passage.url in self._old_urls:
                     self._kept_urls.add(passage.url)
-                self._digest.update(_trace(passage).encode("utf-8", "surrogatepass"))
+                self._passage_digest.update(_trace(passage).encode("utf-8", "surrogatepass"))
             self.tell("reading")
 
     def nothing_to_read(self) -> None:
@@ -219,8 +227,12 @@ class _Run:
         self._written = self._old_state.passages
 
     @property
+    def _digest(self) -> str:
+        return self._passage_digest.hexdigest() + self._page_digest.hexdigest()
+
+    @property
     def is_unchanged(self) -> bool:
-        same = self._is_same_source or self._old_state.digest == self._digest.hexdigest()
+        same = self._is_same_source or self._old_state.digest == self._digest
         return bool(self._old_state.generation) and same
 
     def state(self, generation: str, fingerprint: str) -> State:
@@ -229,7 +241,7 @@ class _Run:
         return State(
             generation=generation,
             embedder=self._embedder.name,
-            digest=self._digest.hexdigest(),
+            digest=self._digest,
             fingerprint="" if self._failures else fingerprint,
             pages=self._read,
             passages=self._written,

@@ -1,23 +1,35 @@
-"""A page into passages: along headings, then blocks, then sentences, each within the embedder's limit. Pure.
+"""A page into passages: whole blocks of one section together, each passage within the embedder's limit. Pure.
 
-A passage's text is exactly a slice of the page's. So that a table or code block larger than the limit can be cut
-with its header repeated, the page is first divided: such a block becomes several whole ones in the page's own text.
+A passage's text is exactly a slice of the page's. A block that is larger than the limit is divided between its rows,
+lines or sentences, and each piece knows which of how many it is.
 """
 
 import hashlib
 import uuid
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from citewell.document import Heading
+from citewell.document import (
+    Block,
+    Code,
+    Definition,
+    Heading,
+    Paragraph,
+    Row,
+    Table,
+    announces,
+    moved,
+    sentences,
+    table_row,
+)
 from citewell.models import Page, Passage
-from citewell.text import Block, blocks, is_signpost, sentences
+from citewell.text import is_signpost
 
 NAMESPACE = uuid.UUID("6f0c9a52-3d0b-5d5e-9c64-2f8f3a1e7b40")
 """Of passage ids. To change it is to change every id."""
-OVERLAP_SHARE = 8
-"""The sentence that two passages of a section share is at most an eighth of the limit."""
+_LONGEST_LABEL = 80
 
 CountTokens = Callable[[str], int]
 
@@ -30,78 +42,65 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """Part of a page that is not cut: a block, or a sentence of one that is too large."""
+class _Section:
+    """Blocks that follow each other under one heading, or in one definition that has an anchor of its own."""
 
+    path: tuple[str, ...]
+    anchor: str
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Part of a page that is not cut: a block, or a row, line or sentence of one that is too large."""
+
+    block: int
     start: int
     end: int
     tokens: int
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    path: tuple[str, ...]
-    anchor: str
-    blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    path: tuple[str, ...]
-    anchor: str
-    spare: int = 0
-    """Tokens that the heading path leaves to the passage."""
-    blocks: tuple[tuple[Block, int], ...] = ()
-    whole: tuple[int, int] | None = None
-    """The section as one passage, when it fits."""
-
-    @property
-    def too_large(self) -> list[Block]:
-        """What must be divided: code and tables; prose is cut at sentences where it stands."""
-        return [b for b, tokens in self.blocks if tokens > self.spare and b.kind in ("code", "table")]
 
 
 def split(page: Page, limit: Limit) -> list[Passage]:
     """The passages of a page in reading order. A page with any text has at least one."""
-    sections = [_measured(page, section, limit) for section in _telling(page)]
-    if any(section.too_large for section in sections):
-        page = _divided(page, sections, limit)
-        sections = [_measured(page, section, limit) for section in _telling(page)]
     found: list[Passage] = []
     seen: dict[str, int] = {}
-    for section in sections:
-        for start, end in _spans(page, section, limit):
-            end = start + len(page.text[start:end].rstrip())  # a line of code may end in blanks
-            found.append(_passage(page, section, start, end, len(found), seen))
+    for section in _telling(page):
+        path, groups = _groups(page, section, limit)
+        pieces = Counter(number for group in groups for number in {unit.block for unit in group})
+        piece = Counter[int]()
+        for group in groups:
+            piece.update({unit.block for unit in group})
+            blocks = [
+                _piece(page, group, number, (piece[number], pieces[number]))
+                for number in dict.fromkeys(unit.block for unit in group)
+            ]
+            found.append(_passage(page, replace(section, path=path, first=group[0].block), blocks, len(found), seen))
     return found
 
 
-def _spans(page: Page, section: _Measured, limit: Limit) -> list[tuple[int, int]]:
-    if section.whole is not None:
-        return [section.whole]
-    pieces = [p for block, tokens in section.blocks for p in _pieces(page.text, block, tokens, section.spare, limit)]
-    return _within(page, section, pieces, limit)
+def _piece(page: Page, group: Sequence[_Unit], number: int, divided: tuple[int, int]) -> Block:
+    """What the group has of a block: all of it, or a piece."""
+    block = page.blocks[number]
+    if divided[1] == 1:
+        return block
+    own = [unit for unit in group if unit.block == number]
+    start, end = own[0].start, own[-1].end
+    if isinstance(block, Table):
+        rows = tuple(_clipped(page.text, row, start, end) for row in block.rows if row.start < end and row.end > start)
+        return replace(block, start=start, end=end, rows=rows, divided=divided)
+    return replace(block, start=start, end=end, divided=divided)
 
 
-def _within(page: Page, section: _Measured, pieces: Sequence[_Piece], limit: Limit) -> list[tuple[int, int]]:
-    """Pack so that each embedded text is within the limit: not in every tokenizer do the parts add up to the whole."""
-    spare = section.spare
-    while True:
-        packed = list(_packed(page.text, pieces, spare, limit))
-        head = _path_text(page.title, section.path)
-        if len(pieces) == len(packed) or spare < limit.tokens // 8:
-            return packed
-        if all(_is_within(head + page.text[start:end], limit) for start, end in packed):
-            return packed
-        spare = spare * 9 // 10
+def _clipped(text: str, row: Row, start: int, end: int) -> Row:
+    if start <= row.start and row.end <= end:
+        return row
+    start, end = max(start, row.start), min(end, row.end)
+    return Row((text[start:end].strip(" |"),), start, end)
 
 
-def _is_within(text: str, limit: Limit) -> bool:
-    return len(text) <= limit.tokens or limit.count(text) <= limit.tokens
-
-
-def _passage(page: Page, section: _Measured, start: int, end: int, index: int, seen: dict[str, int]) -> Passage:
+def _passage(page: Page, section: _Section, blocks: Sequence[Block], index: int, seen: dict[str, int]) -> Passage:
+    start, end = blocks[0].start, blocks[-1].end
     number = bisect_right(page.page_starts, start) or None if page.page_starts else None
     passage = Passage(
         id="",
@@ -111,6 +110,8 @@ def _passage(page: Page, section: _Measured, start: int, end: int, index: int, s
         chunk_index=index,
         char_start=start,
         char_end=end,
+        blocks=tuple(moved(block, -start) for block in blocks),
+        first_block=section.first,
         heading_path=section.path,
         anchor=f"page={number}" if number else section.anchor,  # readers of PDF open a link at its page
         module=page.module,
@@ -131,183 +132,173 @@ def _telling(page: Page) -> list[_Section]:
 
 def _is_signpost(page: Page, section: _Section) -> bool:
     titles = (page.title, *section.path)
-    return all(b.kind == "paragraph" and is_signpost(page.text[b.start : b.end], titles) for b in section.blocks)
+    return all(
+        isinstance(b, Paragraph) and is_signpost(page.text[b.start : b.end], titles)
+        for b in page.blocks[section.first : section.end]
+    )
 
 
 def _sections(page: Page) -> Iterator[_Section]:
-    """Runs of blocks under one heading. A heading with nothing under it counts only when the page has nothing else."""
-    by_start = {heading.start: heading for heading in page.headings}
+    """A heading with nothing under it counts only when the page has nothing else."""
     stack: list[Heading] = []
-    body: list[Block] = []
+    places = _own_places(page.blocks)
+    open_section: _Section | None = None
     yielded = False
-    all_blocks = blocks(page.text)
-    for block in all_blocks:
-        heading = by_start.get(block.start) if block.kind == "heading" else None
-        if heading is None:
-            body.append(block)
-            continue
-        if body:
-            yield _section(page, stack, body)
-            yielded, body = True, []
-        while stack and stack[-1].level >= heading.level:
-            stack.pop()
-        stack.append(heading)
-    if body or not yielded:
-        yield _section(page, stack, body or all_blocks)
+    for number, block in enumerate(page.blocks):
+        if isinstance(block, Heading):
+            while stack and stack[-1].level >= block.level:
+                stack.pop()
+            stack.append(block)
+            begun = None
+        else:
+            terms = [places[i] for i in (*block.within, number) if i in places] if places else []
+            begun = _Section((*_path(page, stack), *terms), block.anchor, number, number + 1)
+        if open_section is not None:
+            if begun and (begun.path, begun.anchor) == (open_section.path, open_section.anchor):
+                open_section = replace(open_section, end=number + 1)
+                continue
+            yield open_section
+            yielded = True
+        open_section = begun
+    if open_section is not None:
+        yield open_section
+    elif not yielded and page.blocks:
+        yield _Section(_path(page, stack), stack[-1].anchor if stack else "", 0, len(page.blocks))
 
 
-def _section(page: Page, stack: Sequence[Heading], body: Sequence[Block]) -> _Section:
-    path = tuple(h.title for h in stack if not (h.level == 1 and h.title == page.title))
-    return _Section(path, stack[-1].anchor if stack else "", tuple(body))
+def _path(page: Page, stack: Sequence[Heading]) -> tuple[str, ...]:
+    return tuple(h.title for h in stack if not (h.level == 1 and h.title == page.title))
 
 
-def _measured(page: Page, section: _Section, limit: Limit) -> _Measured:
-    """The section with what it needs of the limit. Most fit whole, and are counted once."""
+def _own_places(blocks: Sequence[Block]) -> dict[int, str]:
+    """The definitions that can be linked to, each with its term as a label: a function's name without its arguments."""
+    places: dict[int, str] = {}
+    above = ""
+    for number, block in enumerate(blocks):
+        if isinstance(block, Heading):
+            above = block.anchor
+        elif isinstance(block, Definition):
+            around = blocks[block.within[-1]].anchor if block.within else above
+            if block.anchor and block.anchor != around:
+                label = block.term.partition("(")[0].strip() or block.term
+                places[number] = label[:_LONGEST_LABEL].rstrip()
+    return places
+
+
+def _groups(page: Page, section: _Section, limit: Limit) -> tuple[tuple[str, ...], list[list[_Unit]]]:
+    """What goes together into a passage, and the path that leaves room for it. Most sections fit whole."""
     path = section.path
-    if not section.blocks:
-        return _Measured(path, section.anchor)
-    start, end = section.blocks[0].start, section.blocks[-1].end
-    if limit.count(_path_text(page.title, path) + page.text[start:end]) <= limit.tokens:
-        return _Measured(path, section.anchor, whole=(start, end))
+    numbers = range(section.first, section.end)
+    whole = [_Unit(i, page.blocks[i].start, page.blocks[i].end, 0) for i in numbers]
+    if limit.count(_path_text(page.title, path) + page.text[whole[0].start : whole[-1].end]) <= limit.tokens:
+        return path, [whole]
     while True:
         spare = limit.tokens - limit.count(_path_text(page.title, path))
         if spare * 2 >= limit.tokens or not path:
             break
         path = path[1:]  # the outermost headings go while the path takes more than half
-    counted = tuple((b, limit.count(page.text[b.start : b.end])) for b in section.blocks)
-    return _Measured(path, section.anchor, max(spare, limit.tokens // 4), counted)
+    spare = max(spare, limit.tokens // 4)
+    counted = [(i, limit.count(page.text[page.blocks[i].start : page.blocks[i].end])) for i in numbers]
+    headers = [_header_tokens(page.blocks[i], limit) for i, tokens in counted if tokens > spare]
+    spare = max(spare - max(headers, default=0), limit.tokens // 4)
+    units = [unit for i, tokens in counted for unit in _units(page, i, tokens, spare, limit)]
+    return path, _within(page, path, units, spare, limit)
+
+
+def _header_tokens(block: Block, limit: Limit) -> int:
+    """Each piece of a table is embedded under its header."""
+    return limit.count(table_row(block.header)) if isinstance(block, Table) else 0
+
+
+def _within(page: Page, path: tuple[str, ...], units: list[_Unit], spare: int, limit: Limit) -> list[list[_Unit]]:
+    """Pack so that each embedded text is within the limit: not in every tokenizer do the parts add up to the whole."""
+    head = _path_text(page.title, path)
+    while True:
+        packed = _packed(page, units, spare)
+        if len(units) == len(packed) or spare < limit.tokens // 8:
+            return packed
+        if all(_is_within(head + page.text[group[0].start : group[-1].end], limit) for group in packed):
+            return packed
+        spare = spare * 9 // 10
+
+
+def _is_within(text: str, limit: Limit) -> bool:
+    return len(text) <= limit.tokens or limit.count(text) <= limit.tokens
 
 
 def _path_text(title: str, path: tuple[str, ...]) -> str:
     return " > ".join((title, *path)) + "\n"
 
 
-def _pieces(text: str, block: Block, tokens: int, spare: int, limit: Limit) -> Iterator[_Piece]:
+def _units(page: Page, number: int, tokens: int, spare: int, limit: Limit) -> Iterator[_Unit]:
+    block = page.blocks[number]
     if tokens <= spare:
-        yield _Piece(block.start, block.end, tokens, block.kind)
+        yield _Unit(number, block.start, block.end, tokens)
         return
-    if block.kind in ("code", "table"):
-        spans = _line_spans(text, block)
-    else:
-        spans = [(s.start, s.end) for s in sentences(text[block.start : block.end], block.start)]
-    for start, end in spans:
-        yield from _words(text, start, end, spare, limit, block.kind)
-
-
-def _line_spans(text: str, block: Block) -> list[tuple[int, int]]:
-    spans = []
+    ends = [span.end for span in sentences(page.text, block)]
     start = block.start
-    for line in text[block.start : block.end].split("\n"):
-        if line.strip():
-            spans.append((start, start + len(line)))
-        start += len(line) + 1
-    return spans
+    for end in (*ends[:-1], block.end):  # the first takes the header or fence along, the last the closing fence
+        yield from _words(page.text, _Unit(number, start, end, limit.count(page.text[start:end])), spare, limit)
+        start = _next_line(page.text, end, block) if isinstance(block, Code | Table) else _next_word(page.text, end)
 
 
-def _words(text: str, start: int, end: int, spare: int, limit: Limit, kind: str) -> Iterator[_Piece]:
+def _next_line(text: str, at: int, block: Block) -> int:
+    """Where the next line that says something begins, with its indentation."""
+    word = _next_word(text, at)
+    return max(text.rfind("\n", at, word) + 1, min(at, block.end))
+
+
+def _next_word(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _words(text: str, unit: _Unit, spare: int, limit: Limit) -> Iterator[_Unit]:
     """The last resort: halves of a sentence or line, cut between words where there are any."""
-    tokens = limit.count(text[start:end])
-    if tokens <= spare or end - start < 2:
-        yield _Piece(start, end, tokens, kind)
+    start, end = unit.start, unit.end
+    if unit.tokens <= spare or end - start < 2:
+        yield unit
         return
     middle = start + (end - start) // 2
     space = text.rfind(" ", start + 1, middle)
     cut = space if space > start + (end - start) // 4 else middle
-    yield from _words(text, start, cut, spare, limit, kind)
-    after = cut
-    while after < end and text[after].isspace():
-        after += 1
-    if after < end:
-        yield from _words(text, after, end, spare, limit, kind)
+    after = min(_next_word(text, cut), end)
+    for first, last in ((start, cut), (after, end)):
+        if first < last:
+            yield from _words(text, _Unit(unit.block, first, last, limit.count(text[first:last])), spare, limit)
 
 
-def _packed(text: str, pieces: Sequence[_Piece], spare: int, limit: Limit) -> Iterator[tuple[int, int]]:
-    """Neighbours together, of about equal size, each passage within the limit."""
-    if not pieces:
-        return
-    total = sum(piece.tokens for piece in pieces)
-    wanted = -(-total // spare)
-    target = total / wanted
-    groups: list[list[_Piece]] = [[]]
+def _packed(page: Page, units: Sequence[_Unit], spare: int) -> list[list[_Unit]]:
+    """Neighbours together, of about equal size, each passage within the limit; if it can be, a container is not cut."""
+    total = sum(unit.tokens for unit in units)
+    target = total / -(-total // spare)
+    groups: list[list[_Unit]] = [[]]
     size = 0
-    for piece in pieces:
-        if groups[-1] and (size + piece.tokens > spare or size >= target):
-            groups.append(_kept_with_next(text, groups[-1], piece, spare))
-            size = sum(p.tokens for p in groups[-1])
-        groups[-1].append(piece)
-        size += piece.tokens
-    for i, group in enumerate(groups):
-        start, end = group[0].start, group[-1].end
-        if i:
-            start = _with_overlap(text, groups[i - 1][-1], group, spare, limit)
-        yield start, end
+    for unit in units:
+        full = size + unit.tokens > spare
+        if groups[-1] and (full or (size >= target and not _is_held(page, unit, groups[-1]))):
+            groups.append(_kept_with_next(page, groups[-1], unit, spare))
+            size = sum(u.tokens for u in groups[-1])
+        groups[-1].append(unit)
+        size += unit.tokens
+    return groups
 
 
-def _kept_with_next(text: str, group: list[_Piece], piece: _Piece, spare: int) -> list[_Piece]:
-    """A line that ends in a colon announces what follows: take it along."""
-    last = group[-1]
-    if len(group) > 1 and text[last.end - 1] == ":" and last.tokens + piece.tokens <= spare:
-        return [group.pop()]
-    return []
+def _is_held(page: Page, unit: _Unit, group: Sequence[_Unit]) -> bool:
+    """By a block of the group: a step keeps its code."""
+    held = page.blocks[unit.block].within
+    return bool(held) and held[-1] >= group[0].block
 
 
-def _with_overlap(text: str, before: _Piece, group: Sequence[_Piece], spare: int, limit: Limit) -> int:
-    """Where the passage begins when it repeats the sentence before it, if that is short prose and fits."""
-    start = group[0].start
-    if before.kind not in ("paragraph", "list_item"):
-        return start
-    last = sentences(text[before.start : before.end], before.start)[-1:]
-    if not last or last[0].end != before.end:
-        return start
-    tokens = limit.count(last[0].text)
-    if tokens > limit.tokens // OVERLAP_SHARE or tokens + sum(p.tokens for p in group) > spare:
-        return start
-    return last[0].start
-
-
-def _divided(page: Page, sections: Sequence[_Measured], limit: Limit) -> Page:
-    """The page with each table and code block that is larger than its limit made into several, header repeated."""
-    parts: list[str] = []
-    ends: list[int] = []
-    growth = [0]
-    at = 0
-    for section in sections:
-        for block in section.too_large:
-            new = _divided_block(page.text[block.start : block.end], block.kind, section.spare, limit)
-            parts += [page.text[at : block.start], new]
-            at = block.end
-            ends.append(at)
-            growth.append(growth[-1] + len(new) - (block.end - block.start))
-    parts.append(page.text[at:])
-
-    def shifted(offset: int) -> int:
-        return offset + growth[bisect_right(ends, offset)]
-
-    return replace(
-        page,
-        text="".join(parts),
-        blocks=tuple(replace(h, start=shifted(h.start)) for h in page.headings),
-        page_starts=tuple(shifted(start) for start in page.page_starts),
-    )
-
-
-def _divided_block(block: str, kind: str, spare: int, limit: Limit) -> str:
-    lines = block.split("\n")
-    foot: list[str] = []
-    if kind == "table":
-        head, body = lines[:2], lines[2:]
-    else:
-        fence = lines[0].lstrip()
-        mark = fence[: len(fence) - len(fence.lstrip(fence[0]))]
-        head, body, foot = lines[:1], lines[1:-1] if lines[-1].strip() == mark else lines[1:], [mark]
-    room = max(spare - limit.count("\n".join([*head, *foot])), spare // 2)
-    groups: list[list[str]] = [[]]
-    size = 0
-    for line in body:
-        tokens = limit.count(line) if line.strip() else 0
-        if groups[-1] and size + tokens > room:
-            groups.append([])
-            size = 0
-        groups[-1].append(line)
-        size += tokens
-    return "\n\n".join("\n".join([*head, *group, *foot]) for group in groups)
+def _kept_with_next(page: Page, group: list[_Unit], unit: _Unit, spare: int) -> list[_Unit]:
+    """What is taken along from the end of a full group: the step that holds the unit, the line that announces it."""
+    wanted = page.blocks[unit.block].within
+    cut = next((i for i, other in enumerate(group) if i and other.block in wanted), len(group))
+    if cut > 1 and announces(page.text, page.blocks[group[cut - 1].block]):
+        cut -= 1
+    if sum(u.tokens for u in group[cut:]) + unit.tokens > spare:
+        return []
+    kept = group[cut:]
+    del group[cut:]
+    return kept

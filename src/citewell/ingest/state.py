@@ -12,7 +12,7 @@ from pathlib import Path
 from citewell import __version__
 from citewell.ingest.sources import Validators
 
-READING = 1
+READING = 2
 """Grows when pages are read or split in another way: then nothing is taken over unread. So does a new version."""
 _NAME = "ingest-state.json"
 
@@ -22,7 +22,7 @@ class State:
     generation: str = ""
     embedder: str = ""
     digest: str = ""
-    """Of every passage in order."""
+    """Of every passage and every page in order."""
     fingerprint: str = ""
     """Of the source; empty when a page of it failed, so that it is tried again."""
     pages: int = 0

@@ -12,8 +12,8 @@ import stamina
 from citewell.embedding import Embedder
 from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
-from citewell.models import NO_FILTERS, Filters, Generation, Message, PageEntry, Passage, ScoredPassage, Vector
-from citewell.retrieval.context import Stretch, page_text, stretches
+from citewell.models import NO_FILTERS, Filters, Generation, Message, Page, PageEntry, Passage, ScoredPassage, Vector
+from citewell.retrieval.context import Stretch, stretches
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, with_best_meaning
 from citewell.retrieval.selection import shown
@@ -152,9 +152,8 @@ class Retriever:
                     beside.setdefault(near.id, replace(scored, passage=near))
         return list(beside.values())
 
-    async def page(self, url: str) -> str | None:
-        """The page as Markdown, put together again from its passages."""
-        return page_text(await self._index.passages_of(url)) or None
+    async def page(self, url: str) -> Page | None:
+        return await self._index.page(url)
 
     async def pages(self) -> list[PageEntry]:
         return await self._index.pages()

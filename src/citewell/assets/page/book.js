@@ -92,8 +92,10 @@ export async function open(url, { anchor = "", quote = "", section = "", record 
   if (shown !== page.url) {
     const reply = await read(`/book/page?url=${encodeURIComponent(page.url)}`);
     if (!reply || turn !== opened) return true; // another chapter was chosen meanwhile
-    const { title, markdown } = reply;
+    const { title, markdown, blocks = [] } = reply;
     chapter.replaceChildren(render(markdown));
+    const anchors = blocks.filter(({ type }) => type === "heading").map(({ anchor }) => anchor);
+    chapter.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading, n) => (heading.id = anchors[n] ?? heading.id));
     if (!chapter.querySelector("h1")) chapter.prepend(element("h1", {}, title));
     shown = page.url;
     document.title = `${title} · Citewell`;
