@@ -8,8 +8,8 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +34,6 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    docs: list[Example]
-    """Made anew for each pass: distractors and what a claim sees differ."""
-    held_out: list[Example]
-    nli: list[Example]
-    reading: list[Example]
 
 
 class Documentation:
@@ -73,7 +64,7 @@ class Documentation:
             Example(
                 (key[1],),
                 tuple(Claim(r["claim"], r["label"], (0,)) for r in self._claims[key]),
-                tuple(_asked(r, key[1]) for r in self._questions[key]),
+                tuple(a for r in self._questions[key] for a in _asked(r, key[1], random.Random(9))),
             )
             for key in self._held
         ]
@@ -82,7 +73,7 @@ class Documentation:
         """The passage with a neighbour beside it: claims see one of them or both, questions ask their own."""
         other = self._neighbour(key, chance)
         claims = [_shown_to(Claim(r["claim"], r["label"], (0,)), chance) for r in self._claims[key]]
-        questions = [_asked(r, key[1]) for r in self._questions[key]]
+        questions = [a for r in self._questions[key] for a in _asked(r, key[1], chance)]
         questions += [
             Asked(q["question"], False, 0, weight=0.5)
             for q in chance.sample(self._questions[other], min(1, len(self._questions[other])))
@@ -113,13 +104,36 @@ def _shown_to(claim: Claim, chance: random.Random) -> Claim:
     return Claim(claim.text, "unsupported", (1,), 0.7)
 
 
-def _asked(row: dict[str, Any], passage: str) -> Asked:
-    spans = []
-    for piece in row["answers"]:
-        start = passage.find(piece)
-        if start >= 0:
-            spans.append((start, start + len(piece)))
-    return Asked(row["question"], bool(row["answerable"]), 0, tuple(spans))
+def _asked(row: dict[str, Any], passage: str, chance: random.Random, weight: float = 1.0) -> list[Asked]:
+    places = [(passage.find(piece), piece) for piece in row["answers"]]
+    spans = [(start, start + len(piece)) for start, piece in places if start >= 0]
+    return [
+        Asked(row["question"], bool(row["answerable"]), 0, weight=weight),
+        *_views(row, passage, spans, weight, chance),
+    ]
+
+
+def _views(
+    row: dict[str, Any], passage: str, spans: list[tuple[int, int]], weight: float, chance: random.Random
+) -> list[Asked]:
+    """The question to single sentences, items or lines: to one that answers, and to one that does not."""
+    if row["answerable"] and not spans:
+        return []
+    question, found = row["question"], []
+    if spans:
+        found.append(Asked(question, True, 0, chance.choice(spans), weight))
+    others = [u for u in units(passage) if not any(a < u[1] and u[0] < b for a, b in spans)]
+    if others and (spans or chance.random() < 0.5):
+        words = set(question.lower().split())
+        alike = max(others, key=lambda u: len(words & set(passage[u[0] : u[1]].lower().split())))
+        found.append(Asked(question, False, 0, alike if chance.random() < 0.6 else chance.choice(others), weight))
+    return found
+
+
+def units(passage: str) -> list[tuple[int, int]]:
+    """Sentences and lines."""
+    ends = [0, *(m.end() for m in _SENTENCE_END.finditer(passage)), len(passage)]
+    return [(a, b) for a, b in pairwise(ends) if passage[a:b].strip()]
 
 
 def nli(folder: Path, seed: int) -> list[Example]:
@@ -156,38 +170,19 @@ def reading(folder: Path, seed: int) -> list[Example]:
         passages = sorted(by_set[name])
         chance.shuffle(passages)
         for passage in passages[:wanted]:
-            rows = chance.sample(by_set[name][passage], min(6, len(by_set[name][passage])))
-            asked = tuple(_public(r, passage) for r in rows)
+            rows = chance.sample(by_set[name][passage], min(5, len(by_set[name][passage])))
+            asked = tuple(a for r in rows for a in _public(r, passage, chance))
             if len(passage) < 1800:
                 found.append(Example((passage,), (), asked))
     chance.shuffle(found)
     return found
 
 
-def _public(row: dict[str, Any], passage: str) -> Asked:
+def _public(row: dict[str, Any], passage: str, chance: random.Random) -> list[Asked]:
     """A public set's answer is a few words; what should be shown is the sentence around them."""
     spans: list[tuple[int, int]] = []
     if row["answerable"] and not row["set"].startswith("boolq"):
         places = row.get("answer_start") or [passage.find(a) for a in row["answers"]]
-        spans = [_sentence_around(passage, p) for p in places[:1] if p >= 0]
-    return Asked(row["question"], bool(row["answerable"]), 0, tuple(spans), 0.8)
-
-
-def _sentence_around(passage: str, place: int) -> tuple[int, int]:
-    start, end = 0, len(passage)
-    for match in _SENTENCE_END.finditer(passage):
-        if match.end() <= place:
-            start = match.end()
-        elif match.start() > place:
-            end = match.start()
-            break
-    return start, end
-
-
-def mixed(docs: Sequence[Example], others: Sequence[Example], share: float, seed: int) -> list[Example]:
-    """All of `docs`, with so many of the others that `docs` has the given share of the examples' number."""
-    chance = random.Random(seed)
-    wanted = min(len(others), int(len(docs) * (1 - share) / share))
-    joined = [*docs, *chance.sample(list(others), wanted)]
-    chance.shuffle(joined)
-    return joined
+        spans = [u for u in units(passage) if any(u[0] <= p < u[1] for p in places[:1])]
+    whole = Asked(row["question"], bool(row["answerable"]), 0, weight=0.8)
+    return [whole, *_views(row, passage, spans, 0.8, chance)]

@@ -27,7 +27,7 @@ class Graph(nn.Module):
 
     def forward(
         self, ids: Tensor, places: Tensor, kinds: Tensor, mask: Tensor, past: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         network = self.network
         x = network.embed(ids, places, kinds)
         hidden = (1.0 - mask.to(x.dtype))[:, None] * -10000.0
@@ -41,10 +41,7 @@ class Graph(nn.Module):
             seen = scores.softmax(-1) @ values
             x = layer.first_norm(x + layer.joined(seen.transpose(1, 2).flatten(2)))
             x = layer.second_norm(x + layer.down(functional.gelu(layer.up(x))))
-        own = mask[:, :, past.shape[2] :].to(x.dtype)
-        mean = own @ x / own.sum(-1, keepdim=True)
-        asked = network.asked(torch.cat([x, mean], -1)) / math.sqrt(WIDTH)
-        return torch.stack(present), network.answers(x), network.supports(x), asked, network.shown(x)
+        return torch.stack(present), network.answers(x), network.supports(x)
 
 
 def _heads(x: Tensor) -> Tensor:
@@ -69,9 +66,9 @@ def main(state: Path, folder: Path) -> None:
     torch.onnx.export(
         graph, sample, str(whole), dynamo=False, opset_version=17,
         input_names=[*sentence, "mask", "past"],
-        output_names=["present", "answers", "support", "asked", "shown"],
+        output_names=["present", "answers", "support"],
         dynamic_axes={
-            **{name: {0: "rows", 1: "tokens"} for name in (*sentence, "answers", "support", "asked", "shown")},
+            **{name: {0: "rows", 1: "tokens"} for name in (*sentence, "answers", "support")},
             "mask": {0: "rows", 1: "tokens", 2: "all"}, "past": {1: "rows", 2: "before"},
             "present": {1: "rows", 2: "tokens"},
         },
@@ -84,7 +81,6 @@ def main(state: Path, folder: Path) -> None:
     onnx.save(model, str(small))
     manifest = {
         "layers": LAYERS,
-        "relevance_bias": round(float(network.pointed.item()), 6),
         "files": {
             "model.onnx": {"bytes": small.stat().st_size, "sha256": hashlib.sha256(small.read_bytes()).hexdigest()}
         },

@@ -4,9 +4,6 @@ A passage attends to itself alone. A sentence (a question or a claim) attends to
 in every layer. So a passage is encoded once, whoever asks, and a sentence costs its own few tokens.
 """
 
-import math
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -43,7 +40,7 @@ def _heads(x: Tensor) -> Tensor:
 
 
 class Network(nn.Module):
-    """Heads: `answers` (one logit), `support` (three), `relevance` (a pointer to the passage's tokens)."""
+    """Heads: `answers` (one logit: does what the question sees answer it?) and `support` (three)."""
 
     def __init__(self, words: int = 30522, places: int = 512) -> None:
         super().__init__()
@@ -56,8 +53,6 @@ class Network(nn.Module):
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.pooler, self.answer = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1)
         self.claim_pooler, self.support = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 3)
-        self.asked, self.shown = nn.Linear(2 * WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
-        self.pointed = nn.Parameter(torch.zeros(1))
 
     def embed(self, ids: Tensor, places: Tensor, kinds: Tensor) -> Tensor:
         embedded: Tensor = self.norm(self.words(ids) + self.places(places) + self.kinds(kinds))
@@ -79,19 +74,6 @@ class Network(nn.Module):
     def supports(self, first: Tensor) -> Tensor:
         verdict: Tensor = self.support(torch.tanh(self.claim_pooler(first)))
         return verdict
-
-    def relevance(self, first: Tensor, mean: Tensor, tokens: Tensor) -> Tensor:
-        """[questions, tokens]: does the token belong to what answers the question?"""
-        asked = self.asked(torch.cat([first, mean], -1))
-        return asked @ self.shown(tokens).transpose(-1, -2) / math.sqrt(WIDTH) + self.pointed
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """The names of the published checkpoint, and ours."""
-
-    theirs: str
-    ours: str
 
 
 def load_cross_encoder(network: Network, state: dict[str, Tensor]) -> None:
@@ -118,6 +100,4 @@ def load_cross_encoder(network: Network, state: dict[str, Tensor]) -> None:
     own["words.weight"] = state["bert.embeddings.word_embeddings.weight"]
     own["places.weight"] = state["bert.embeddings.position_embeddings.weight"]
     own["kinds.weight"] = state["bert.embeddings.token_type_embeddings.weight"]
-    for head in ("support", "asked", "shown"):
-        own[f"{head}.weight"] = own[f"{head}.weight"] * 0.3
     network.load_state_dict(own)

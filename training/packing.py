@@ -31,12 +31,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question to one passage; `spans` are the places in the passage's text that answer it."""
+    """A question to one passage, or to the part of it at `view`; the rest of the passage is then hidden."""
 
     text: str
     answerable: bool
     passage: int
-    spans: tuple[tuple[int, int], ...] = ()
+    view: tuple[int, int] | None = None
     weight: float = 1.0
 
 
@@ -57,8 +57,10 @@ class Row:
     """For each segment: the segments that it may look at, itself included."""
     claims: list[tuple[int, int, float]] = field(default_factory=list)
     """First token, label, weight."""
-    questions: list[tuple[int, int, int, int, bool, float, list[int]]] = field(default_factory=list)
-    """First token, end, passage's first token, passage's end, answerable, weight, tokens that answer."""
+    questions: list[tuple[int, bool, float, bool]] = field(default_factory=list)
+    """First token, answerable, weight, whether it sees only a part."""
+    hidden: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """Tokens of a sentence (from, to) that do not see these tokens (from, to)."""
 
     def add(self, ids: Sequence[int], *, place: int, kind: int, sees: tuple[int, ...]) -> tuple[int, int, int]:
         start, number = len(self.ids), len(self.sees)
@@ -102,11 +104,15 @@ class Packer:
             _, start, _ = row.add(ids, place=0, kind=0, sees=tuple(placed[i][0] for i in claim.sees))
             row.claims.append((start, SUPPORT[claim.label], claim.weight))
         for asked in example.questions:
-            ids = [QUESTION_MARK, *self.tokens(asked.text)[0][:LONGEST_SENTENCE], END]
             number, first, last, offsets = placed[asked.passage]
+            seen = [i for i, (a, b) in enumerate(offsets) if asked.view is None or asked.view[0] <= a < asked.view[1]]
+            if not seen:
+                continue  # behind the place where the passage was cut
+            ids = [QUESTION_MARK, *self.tokens(asked.text)[0][:LONGEST_SENTENCE], END]
             _, start, end = row.add(ids, place=0, kind=0, sees=(number,))
-            answer = [i for i, (a, b) in enumerate(offsets) if any(s <= a and b <= e for s, e in asked.spans)]
-            row.questions.append((start, end, first, last - 1, asked.answerable, asked.weight, answer))
+            if asked.view is not None:
+                row.hidden += [(start, end, first, first + seen[0]), (start, end, first + seen[-1] + 1, last)]
+            row.questions.append((start, asked.answerable, asked.weight, asked.view is not None))
 
     def rows(self, examples: Iterable[Example]) -> Iterator[Row]:
         """Fill rows in the order given."""
@@ -133,5 +139,7 @@ def tensors(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
             allowed[segment, list(seen)] = True
         segment_of = np.array(row.segment)
         mask[i, :size, :size] = allowed[segment_of][:, segment_of]
+        for start, end, first, last in row.hidden:
+            mask[i, start:end, first:last] = False
         mask[i, range(size, longest), range(size, longest)] = True
     return torch.from_numpy(ids), torch.from_numpy(places), torch.from_numpy(kinds), torch.from_numpy(mask)

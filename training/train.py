@@ -80,46 +80,27 @@ def loss_of(network: Network, rows: list[Row]) -> tuple[Tensor, dict[str, float]
         binary = torch.where(labels == 0, log[:, 0], either)
         weights = torch.tensor([c[2] for c in claims])
         parts["claims"] = -((0.5 * chosen + 0.5 * binary) * weights).sum() / weights.sum()
-    asked = [(i, q) for i, row in enumerate(rows) for q in row.questions]
+    asked = [(x[i, q[0]], q) for i, row in enumerate(rows) for q in row.questions]
     if asked:
-        firsts = torch.stack([x[i, q[0]] for i, q in asked])
-        wanted = torch.tensor([float(q[4]) for _, q in asked])
-        weights = torch.tensor([q[5] for _, q in asked])
-        parts["answers"] = (
-            functional.binary_cross_entropy_with_logits(network.answers(firsts), wanted, reduction="none") * weights
-        ).sum() / weights.sum()
-        pointed = [relevance_loss(network, x, i, q) for i, q in asked if q[6] or not q[4]]
-        if pointed:
-            parts["relevance"] = torch.stack(pointed).mean()
+        logits = network.answers(torch.stack([first for first, _ in asked]))
+        wanted, weights = torch.tensor([[float(q[1]), q[2]] for _, q in asked]).T
+        losses = functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none") * weights
+        parts["answers"] = losses.sum() / weights.sum() * 1.5
     total: Tensor = sum(parts.values(), torch.zeros(()))
     return total, {k: round(v.item(), 4) for k, v in parts.items()}
 
 
-def relevance_loss(
-    network: Network, x: Tensor, i: int, asked: tuple[int, int, int, int, bool, float, list[int]]
-) -> Tensor:
-    first, end, passage, passage_end, _, weight, answer = asked
-    logits = network.relevance(x[i, first][None], x[i, first:end].mean(0)[None], x[i, passage:passage_end])[0]
-    wanted = torch.zeros_like(logits)
-    wanted[answer] = 1.0
-    loss: Tensor = functional.binary_cross_entropy_with_logits(logits, wanted) * weight
-    return loss if answer else loss * 0.4
-
-
 @torch.no_grad()
-def outcomes(network: Network, rows: list[Row]) -> tuple[list[tuple[int, float]], list[tuple[int, float]], list[int]]:
-    """Claims and questions as (label, score), and for answerable questions whether the best token answers."""
-    claims, questions, hits = [], [], []
+def outcomes(network: Network, rows: list[Row]) -> dict[str, list[tuple[int, float]]]:
+    """Claims, questions to passages and questions to parts, as (label, score)."""
+    found: dict[str, list[tuple[int, float]]] = {"claims": [], "questions": [], "parts": []}
     for row in rows:
         x = network.encode(*tensors([row]))[0]
         for start, label, _ in row.claims:
-            claims.append((int(label == 0), network.supports(x[start]).softmax(-1)[0].item()))
-        for first, end, passage, passage_end, answerable, _, answer in row.questions:
-            questions.append((int(answerable), network.answers(x[first]).item()))
-            if answer:
-                logits = network.relevance(x[first][None], x[first:end].mean(0)[None], x[passage:passage_end])[0]
-                hits.append(int(logits.argmax().item() in set(answer)))
-    return claims, questions, hits
+            found["claims"].append((int(label == 0), network.supports(x[start]).softmax(-1)[0].item()))
+        for start, answerable, _, part in row.questions:
+            found["parts" if part else "questions"].append((int(answerable), network.answers(x[start]).item()))
+    return found
 
 
 def auroc(pairs: list[tuple[int, float]]) -> float:
@@ -135,7 +116,7 @@ def main(folder: Path, start: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     network = Network()
     load_cross_encoder(network, torch.load(start))
-    heads = ("support", "claim_pooler", "pooler", "answer", "asked", "shown", "pointed")
+    heads = ("support", "claim_pooler", "pooler", "answer")
     named = [(n, p) for n, p in network.named_parameters() if n.split(".")[0] in heads or _trained(n)]
     optimizer = torch.optim.AdamW(
         [
@@ -150,8 +131,9 @@ def main(folder: Path, start: Path, out: Path) -> None:
     step = 0
     if (out / "state.pt").exists():
         state = torch.load(out / "state.pt")
-        network.load_state_dict(state["network"])
-        optimizer.load_state_dict(state["optimizer"])
+        network.load_state_dict(state["network"], strict=False)
+        if "optimizer" in state:
+            optimizer.load_state_dict(state["optimizer"])
         step = state["step"]
     chance = random.Random(7)
     picked: list[Row] = []
@@ -173,16 +155,8 @@ def main(folder: Path, start: Path, out: Path) -> None:
             note(out, {"step": number + 1, "tokens/s": round(seen / (time.time() - began)), **parts})
         if number % SAVE_EVERY == SAVE_EVERY - 1 or number == STEPS - 1:
             if number % (2 * SAVE_EVERY) == 2 * SAVE_EVERY - 1 or number == STEPS - 1:
-                claims, questions, hits = outcomes(network, held)
-                note(
-                    out,
-                    {
-                        "held": number + 1,
-                        "claims": auroc(claims),
-                        "questions": auroc(questions),
-                        "best token": float(np.mean(hits)),
-                    },
-                )
+                measured = {name: round(auroc(pairs), 4) for name, pairs in outcomes(network, held).items()}
+                note(out, {"held": number + 1, **measured})
             save(out, {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": number + 1})
 
 

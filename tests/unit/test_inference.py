@@ -27,6 +27,20 @@ async def test_the_same_text_gets_the_same_numbers_whatever_runs_beside_it(model
     assert all(np.array_equal(beside[1].states, alone.states) for beside in crowd)
 
 
+async def test_a_question_points_at_the_sentence_that_answers(model: ReadingModel) -> None:
+    (passage,) = await model.encode([PASSAGE])
+    second, third = PASSAGE.index("Set"), PASSAGE.index("Retries")
+    places = [(0, second), (second, third), (third, len(PASSAGE))]
+    asked = await model.ask("How long is the timeout?", passage, places)
+    assert max(asked.units) == asked.units[0]
+
+
+async def test_asking_for_units_changes_no_verdict_on_the_whole(model: ReadingModel) -> None:
+    (passage,) = await model.encode([PASSAGE])
+    whole = await model.ask("How long is the timeout?", passage, [(0, len(PASSAGE))])
+    assert whole.units[0] == pytest.approx(whole.answers, abs=0.5)
+
+
 async def test_the_passage_that_answers_scores_above_one_that_does_not(model: ReadingModel) -> None:
     right, wrong = await model.ask_all("How long is the timeout?", await model.encode([PASSAGE, OTHER]))
     assert right.answers > wrong.answers
@@ -41,8 +55,8 @@ async def test_a_text_that_is_too_long_is_read_to_a_place_that_is_known(model: R
     text = "word " * 2000
     (encoded,) = await model.encode([text])
     assert 0 < encoded.end < len(text)
-    asked = await model.ask("What is the word?", encoded)
-    assert asked.relevance(len(text) - 10, len(text)) == -20.0
+    asked = await model.ask("What is the word?", encoded, [(0, 10), (len(text) - 10, len(text))])
+    assert asked.units[0] > asked.units[1] == -20.0
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\ud800 half a surrogate", "🙂" * 600, "\x00"])

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Floats = NDArray[np.float32]
+Place = tuple[int, int]
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
@@ -37,6 +38,8 @@ _PASSAGE_FROM: Final = 16
 _LONGEST_PASSAGE: Final = 480
 _LONGEST_SENTENCE: Final = 96
 _WIDTH: Final = 384
+_UNREAD: Final = -20.0
+"""Of a unit that lies behind the place where reading stopped."""
 _KEPT_TOKENS: Final = 4096
 """Of passages that stay encoded: about 100 MB, the passages of some five questions."""
 
@@ -50,22 +53,16 @@ class Encoded:
     starts: tuple[int, ...]
     """Where each token begins in `text`."""
     states: Floats = field(repr=False)
-    shown: Floats = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What a passage says to a question. Scores are logits: above zero is likelier than not."""
 
     answers: float
     """Whether the passage answers the question."""
-    tokens: Floats = field(repr=False)
-    starts: tuple[int, ...] = field(repr=False)
-
-    def relevance(self, start: int, end: int) -> float:
-        """Whether `text[start:end]` belongs to what answers: the mean over its tokens, very low where none was read."""
-        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
-        return float(self.tokens[first:last].mean()) if last > first else -20.0
+    units: tuple[float, ...] = ()
+    """For each part of the passage that was asked for: whether it answers, or belongs to what answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +94,16 @@ class ReadingModel:
         self._keep(found)
         return found
 
-    async def ask(self, question: str, passage: Encoded) -> Asked:
-        return await self._run(partial(self._ask, question, passage))
+    async def ask(self, question: str, passage: Encoded, units: Sequence[Place] = ()) -> Asked:
+        """Ask the whole passage, and each unit (`text[start:end]`) with the rest hidden, though read in context."""
+        return await self._run(partial(self._ask, question, passage, units))
 
-    async def ask_all(self, question: str, passages: Sequence[Encoded]) -> list[Asked]:
-        return await self._each(lambda passage: self._ask(question, passage), passages)
+    async def ask_all(
+        self, question: str, passages: Sequence[Encoded], units: Sequence[Sequence[Place]] = ()
+    ) -> list[Asked]:
+        """`units` are those of each passage, or none at all."""
+        asked = list(zip(passages, units or [()] * len(passages), strict=True))
+        return await self._each(lambda each: self._ask(question, *each), asked)
 
     async def support(self, claim: str, passages: Sequence[Encoded]) -> Support:
         """The claim sees all the passages at once: it may join what two of them say."""
@@ -135,7 +137,6 @@ class ReadingModel:
                 self._parts = _Parts(
                     open_session(verified(self._assets, "model.onnx")),
                     open_tokenizer(ASSETS / "embedder"),
-                    float(manifest["relevance_bias"]),
                     2 * int(manifest["layers"]),
                 )
             return self._parts
@@ -144,22 +145,36 @@ class ReadingModel:
         parts = self._loaded()
         tokens = parts.tokenizer.encode(_clean(text), add_special_tokens=False)
         ids, offsets = tokens.ids[:_LONGEST_PASSAGE], tokens.offsets[:_LONGEST_PASSAGE]
-        made = parts.run([*ids, _END], place=_PASSAGE_FROM, kind=1, past=())
+        size = len(ids) + 1
+        made = parts.run([*ids, _END], range(_PASSAGE_FROM, _PASSAGE_FROM + size), 1, np.ones((size, size), bool), ())
         end = len(text) if len(tokens.ids) == len(ids) else offsets[-1][1]
-        return Encoded(text, end, tuple(a for a, _ in offsets), made["present"], made["shown"][0, :-1])
+        return Encoded(text, end, tuple(a for a, _ in offsets), made["present"])
 
-    def _sentence(self, mark: int, text: str, passages: Sequence[Encoded]) -> dict[str, Floats]:
-        parts = self._loaded()
-        ids = parts.tokenizer.encode(_clean(text), add_special_tokens=False).ids[:_LONGEST_SENTENCE]
-        return parts.run([mark, *ids, _END], place=0, kind=0, past=[p.states for p in passages])
+    def _sentence(self, mark: int, text: str) -> list[int]:
+        ids = self._loaded().tokenizer.encode(_clean(text), add_special_tokens=False).ids[:_LONGEST_SENTENCE]
+        return [mark, *ids, _END]
 
-    def _ask(self, question: str, passage: Encoded) -> Asked:
-        made = self._sentence(_QUESTION, question, [passage])
-        tokens = passage.shown @ made["asked"][0, 0] + self._loaded().relevance_bias
-        return Asked(float(made["answers"][0, 0]), tokens, passage.starts)
+    def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
+        """The question stands once for each view, side by side; a copy sees itself and its part of the passage."""
+        ids = self._sentence(_QUESTION, question)
+        tokens = passage.states.shape[2]
+        views = [(0, tokens), *(_tokens(passage, unit) for unit in units)]
+        mask = np.zeros((len(views) * len(ids), tokens + len(views) * len(ids)), bool)
+        for number, (first, last) in enumerate(views):
+            own = slice(number * len(ids), (number + 1) * len(ids))
+            mask[own, first:last] = True
+            mask[own, tokens + own.start : tokens + own.stop] = True
+        places = [place for _ in views for place in range(len(ids))]
+        made = self._loaded().run(ids * len(views), places, 0, mask, [passage.states])
+        whole, *parts = made["answers"][0, :: len(ids)].tolist()
+        seen = zip(parts, views[1:], strict=True)
+        return Asked(whole, tuple(score if last > first else _UNREAD for score, (first, last) in seen))
 
     def _support(self, claim: str, passages: Sequence[Encoded]) -> Support:
-        logits = self._sentence(_CLAIM, claim, passages)["support"][0, 0].astype(np.float64)
+        ids = self._sentence(_CLAIM, claim)
+        past = [passage.states for passage in passages]
+        mask = np.ones((len(ids), sum(p.shape[2] for p in past) + len(ids)), bool)
+        logits = self._loaded().run(ids, range(len(ids)), 0, mask, past)["support"][0, 0].astype(np.float64)
         shares = np.exp(logits - logits.max())
         supported, contradicted, not_stated = (shares / shares.sum()).tolist()
         return Support(supported, contradicted, not_stated)
@@ -169,24 +184,29 @@ class ReadingModel:
 class _Parts:
     session: "onnxruntime.InferenceSession"
     tokenizer: "Tokenizer"
-    relevance_bias: float
     states: int
 
-    def run(self, ids: list[int], *, place: int, kind: int, past: Sequence[Floats]) -> dict[str, Floats]:
-        size = len(ids)
+    def run(
+        self, ids: Sequence[int], places: Sequence[int], kind: int, mask: NDArray[np.bool_], past: Sequence[Floats]
+    ) -> dict[str, Floats]:
         before = np.concatenate(past, axis=2) if past else np.zeros((self.states, 1, 0, _WIDTH), np.float32)
         given: dict[str, Any] = {
             "ids": np.array([ids], np.int64),
-            "places": np.arange(place, place + size, dtype=np.int64)[None],
-            "kinds": np.full((1, size), kind, np.int64),
-            "mask": np.ones((1, size, before.shape[2] + size), bool),
+            "places": np.array([places], np.int64),
+            "kinds": np.full((1, len(ids)), kind, np.int64),
+            "mask": mask[None],
             "past": before,
         }
         try:
             made = self.session.run(None, given)
         except RuntimeError as error:
             raise ModelError("The built-in reading model could not run.") from error
-        return dict(zip(("present", "answers", "support", "asked", "shown"), made, strict=True))
+        return dict(zip(("present", "answers", "support"), made, strict=True))
+
+
+def _tokens(passage: Encoded, unit: Place) -> tuple[int, int]:
+    """The tokens that begin within the unit."""
+    return bisect_left(passage.starts, unit[0]), bisect_left(passage.starts, unit[1])
 
 
 def _clean(text: str) -> str:
