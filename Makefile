@@ -36,8 +36,12 @@ check: .venv/.dev ## format, lint, types and import directions only
 unit: .venv/.dev ## the fast tests only
 	@$(BIN)/pytest -q tests/unit
 
-browser: ## install Chromium for the browser tests, where that is possible
+browser: ## install Chromium and the widget's tools for the browser tests, where that is possible
 	@sh scripts/get_browser
+	@sh scripts/get_node
+
+widget: ## build the widget and the page from widget/ (needs Node)
+	@sh scripts/get_node && cd widget && npx --no-install tsc --noEmit && node build.mjs
 
 format: .venv/.dev ## format and mend what ruff can mend
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
@@ -54,4 +58,4 @@ lock: ## write the lock files again from pyproject.toml
 clean: ## remove the environment, caches and the demo's data
 	@rm -rf .venv .citewell .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup demo serve test check unit browser format bench peers lock clean
+.PHONY: help setup demo serve test check unit browser widget format bench peers lock clean

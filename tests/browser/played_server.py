@@ -47,6 +47,10 @@ SOURCE = {
     "number": 2,
     "quote": "Run it with `ros2 run`.",
 }
+HIT = {"title": "Nodes", "section": "Start", "url": "/docs/nodes#start-a-node", "text": "Run it with ros2 run."}
+RELATED = {"title": "Nodes", "url": "/docs/nodes#what", "text": "A node is a process."}
+RESULTS = [SOURCE | {"number": 1, "section": "What", "url": "/docs/nodes#what"}, SOURCE]
+DONE_ID = "0b9f3c1e-52c4-4f0a-8a59-6cf1f2f1a001"
 DONE = {
     "response": "Run it with `ros2 run`. [2]",
     "confidence": 0.9,
@@ -54,17 +58,21 @@ DONE = {
     "sources": [SOURCE],
     "session_id": "x",
     "should_answer": True,
+    "metadata": {"turn_id": DONE_ID},
 }
 
 
 class PlayedServer:
-    """`play` names what the next streams do; `bodies` are the questions that came; `turns` is what a session holds."""
+    """`play` names what the next streams do; `bodies` are the questions that came; `keys` their idempotency keys."""
 
     def __init__(self) -> None:
         self.play = "answer"
         self.key: str | None = None
         self.source = SOURCE
-        self.turns: list[dict[str, Any]] = []
+        self.hits: list[dict[str, str]] = [HIT]
+        self.feedback: list[tuple[str, dict[str, Any]]] = []
+        self.keys: list[str | None] = []
+        self.searches: list[str] = []
         self.bodies: list[dict[str, Any]] = []
         self.go_on = threading.Event()
         self.gone = threading.Event()
@@ -99,10 +107,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
-        if url.path.startswith(("/book/", "/sessions/")) and self._locked():
+        if url.path.startswith(("/book/", "/search", "/answers/")) and self._locked():
             return
-        if url.path.startswith("/sessions/"):
-            self._json({"session_id": url.path.rpartition("/")[2], "turns": self.server_state.turns, "earlier": None})
+        if url.path == "/search":
+            self.server_state.searches.append(parse_qs(url.query)["q"][0])
+            self._json({"results": self.server_state.hits})
+        elif url.path.startswith("/answers/"):
+            if url.path.endswith(DONE_ID):
+                self._json({"question": "How do I run it?"} | DONE)
+            else:
+                self._json({"detail": "gone", "code": "NOT_FOUND"}, 404)
+        elif url.path.startswith("/widget"):
+            self._asset("widget", url.path.removeprefix("/widget/").removeprefix("/"))
         elif url.path == "/book/questions":
             self._json(QUESTIONS)
         elif url.path == "/docs":
@@ -126,8 +142,17 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def _file(self, name: str) -> None:
-        kinds = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-        body = files("citewell").joinpath("assets", "page", name).read_bytes()
+        self._asset("page", name)
+
+    def _asset(self, folder: str, name: str) -> None:
+        kinds = {
+            "html": "text/html",
+            "js": "text/javascript",
+            "css": "text/css",
+            "svg": "image/svg+xml",
+            "json": "application/json",
+        }
+        body = files("citewell").joinpath("assets", folder, name).read_bytes()
         self._reply(200, body, kinds[name.rpartition(".")[2]])
 
     def _json(self, value: object, status: int = 200, **headers: str) -> None:
@@ -138,20 +163,38 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Content-Security-Policy", PAGE_POLICY)
+        self._allow()
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _allow(self) -> None:
+        """Any site may ask this server, as with ALLOWED_ORIGINS."""
+        self.send_header("Access-Control-Allow-Origin", self.headers.get("Origin") or "*")
+        self.send_header("Access-Control-Allow-Headers", "Content-Type, X-API-Key, Idempotency-Key")
+        self.send_header("Access-Control-Expose-Headers", "Retry-After")
+        self.send_header("Access-Control-Max-Age", "600")
+
+    def do_OPTIONS(self) -> None:
+        self._reply(204, b"", "text/plain")
 
     def do_POST(self) -> None:
         state = self.server_state
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self._locked():
             return
+        if self.path.endswith("/feedback"):
+            state.feedback.append((self.path, body))
+            self._reply(404 if state.play == "expired" else 204, b"", "application/json")
+            return
         state.bodies.append(body)
+        state.keys.append(self.headers.get("Idempotency-Key"))
         play = state.play
         if play == "busy":
             self._json({"detail": "Rate limit exceeded.", "code": "X", "retry_after": 1}, 429, Retry_After="1")
+        elif play == "down":
+            self._json({"detail": "The database is away.", "code": "DATABASE_ERROR"}, 503, Retry_After="1")
         elif play == "invalid":
             self._json({"detail": "message is too long.", "code": "VALIDATION_ERROR"}, 400)
         elif play == "away" or (play == "no stream" and self.path == "/chat/stream"):
@@ -165,12 +208,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, play: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
+        self._allow()
         self.send_header("Connection", "close")
         self.end_headers()
         self._event("tool_call", {"tool_name": "search_documentation", "arguments": {"query": "q"}})
-        self._event("retrieval", {"query": "q", "results": []})
+        self._event("retrieval", {"query": "q", "results": RESULTS})
         if play == "refuse":
             refusal = {"response": "", "should_answer": False, "refusal_reason": "Not in the book", "sources": []}
+            refusal["related"] = [RELATED]
             self._event("done", DONE | refusal | {"confidence_level": "insufficient"})
             return
         if play == "attack":

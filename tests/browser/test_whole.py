@@ -13,9 +13,9 @@ from urllib.request import urlopen
 
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
-from selenium.webdriver.common.by import By
 
-from tests.browser.test_page import ask, complaints, find
+from tests.browser.looking import complaints, find, found, marked
+from tests.browser.test_page import ask
 
 pytestmark = pytest.mark.browser
 BOOK = Path(__file__).parents[2] / "examples" / "book"
@@ -65,7 +65,7 @@ def test_a_newcomer_asks_and_clicks_through_to_the_passage(page: WebDriver, serv
     find(page, ".answer .sources a", "Sensor Fusion")
     assert "Sensor fusion" in find(page, ".answer .text").text
     find(page, ".answer a.cite").click()
-    find(page, "#chapter mark")
+    assert marked(page)
     assert "/docs/module-3-perception/sensor-fusion" in page.current_url
     page.refresh()
     find(page, "#chapter h1", "Sensor Fusion")
@@ -83,4 +83,4 @@ def test_what_the_book_does_not_know_is_refused(page: WebDriver, server: str) ->
     find(page, "#contents a", "Sensor Fusion")
     ask(page, "What is the capital of France?")
     find(page, ".answer.refusal")
-    assert not page.find_elements(By.CSS_SELECTOR, ".sources")
+    assert not found(page, ".sources")
