@@ -68,8 +68,8 @@ def _print_report(report: "IngestReport", *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(report.as_json(), indent=2, ensure_ascii=False), flush=True)
         return
-    for failure in report.failures:
-        print(f"failed  {failure.url}: {failure.error_message}", file=sys.stderr)
+    for line in report.remarks():
+        print(line, file=sys.stderr)
     print(report.summary, flush=True)
     s = report.statistics
     if report.replaces_the_book:

@@ -6,13 +6,14 @@ from citewell.errors import IngestError
 from citewell.ingest.folder import FolderSource
 from citewell.ingest.report import IngestOptions, IngestReport, Progress, Statistics
 from citewell.ingest.run import ingest
-from citewell.ingest.sources import BOOK_SUFFIXES, SUFFIXES, Failure, PageRead, PageUnchanged, Source
+from citewell.ingest.sources import BOOK_SUFFIXES, SUFFIXES, Failure, LeftOut, PageRead, PageUnchanged, Source
 from citewell.ingest.watch import changes
 
 __all__ = [
     "Failure",
     "IngestOptions",
     "IngestReport",
+    "LeftOut",
     "PageRead",
     "PageUnchanged",
     "Progress",

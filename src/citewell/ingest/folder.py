@@ -4,18 +4,22 @@ import asyncio
 import hashlib
 import posixpath
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from citewell.errors import IngestError
 from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_text, walk
+from citewell.ingest.formats import mdbook, mkdocs
+from citewell.ingest.formats.contents import Entry
+from citewell.ingest.formats.includes import Expanded
+from citewell.ingest.formats.unread import UNREAD
 from citewell.ingest.frontmatter import FrontMatter, category_label, split_front_matter
 from citewell.ingest.html import UnreadableHtml, read_html
 from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, roots_of
 from citewell.ingest.markdown import read_markdown
 from citewell.ingest.pagetext import plain
 from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, mkdocs_route
-from citewell.ingest.sources import SUFFIXES, Failure, Outcome, PageRead, Validators
+from citewell.ingest.sources import SUFFIXES, Failure, LeftOut, Outcome, PageRead, Validators
 from citewell.models import Page
 
 _CATEGORY_FILES = ("_category_.json", "_category_.yml", "_category_.yaml")
@@ -25,6 +29,8 @@ _CATEGORY_FILES = ("_category_.json", "_category_.yml", "_category_.yaml")
 class _File:
     path: Path
     root: Root
+    entry: Entry | None = None
+    """Of the book's table of contents."""
 
     @property
     def relative(self) -> PurePosixPath:
@@ -50,40 +56,84 @@ class FolderSource:
 
     def _fingerprint(self) -> str:
         digest = hashlib.sha256(self.base_url.encode())
-        everything = walk(self._folder, (*SUFFIXES, *_CATEGORY_FILES, *CONFIGURATION_FILES))
-        for path in [self._only] if self._only else everything:
+        for path in [self._only] if self._only else walk(self._folder, ("",)):
             digest.update(f"\n{path.relative_to(self._folder)}\n".encode("utf-8", "surrogateescape"))
-            try:
-                digest.update(hashlib.sha256(read_bytes(path, self._folder, MAX_BYTES)).digest())
-            except UnreadableFile as error:
-                digest.update(error.code.encode())
+            digest.update(self._trace(path))
         return digest.hexdigest()
+
+    def _trace(self, path: Path) -> bytes:
+        """Of a page or a configuration its content; of what a page may take text from, as much as costs nothing."""
+        try:
+            if path == self._only or path.name.lower().endswith((*SUFFIXES, *_CATEGORY_FILES, *CONFIGURATION_FILES)):
+                return hashlib.sha256(read_bytes(path, self._folder, MAX_BYTES)).digest()
+            about = path.stat()
+        except UnreadableFile as error:
+            return error.code.encode()
+        except OSError:
+            return b"unreadable"
+        return f"{about.st_size} {about.st_mtime_ns}".encode()
 
     async def read(self, known: Mapping[str, Validators]) -> AsyncGenerator[Outcome, None]:
         if not self._folder.is_dir():
             raise IngestError(f"There is no folder {self._folder}.")
         self._labels.clear()
-        files = await asyncio.to_thread(self._files)
+        files, left_out = await asyncio.to_thread(self._files)
         self.discovered = len(files)
         for file in files:
             outcome = await asyncio.to_thread(self._read, file)
-            if outcome is None:
-                self.discovered -= 1
-            else:
-                yield outcome
+            self.discovered -= isinstance(outcome, LeftOut)
+            yield outcome
+        for each in left_out:
+            yield each
 
-    def _files(self) -> list[_File]:
+    def _files(self) -> tuple[list[_File], list[LeftOut]]:
+        """The files of the pages in order, and what is none."""
         if self._only is not None:
-            return [_File(self._only, root_of_file(self._only))]
+            return [_File(self._only, root_of_file(self._only))], []
+        roots = roots_of(self._folder)
+        files: list[_File] = []
+        left_out: list[LeftOut] = []
+        for root in roots:
+            files += self._in_order(root, left_out)
+        inside = tuple(root.folder for root in roots)
+        for path in walk(self._folder, (*SUFFIXES, *UNREAD)):
+            if not any(path.is_relative_to(folder) for folder in inside):
+                left_out.append(self._left_out(path, "It is not in the folder of the book's pages."))
+            elif rule := UNREAD.get(path.suffix.lower()):
+                left_out.append(self._left_out(path, rule))
+        return files, left_out
+
+    def _in_order(self, root: Root, left_out: list[LeftOut]) -> list[_File]:
+        """What the table of contents lists, as it lists it, then what it does not."""
+        there: dict[PurePosixPath, _File] = {}
+        for path in walk(root.folder, SUFFIXES):
+            file = _File(path, root)
+            if root.site and (rule := root.site.rule_against(file.relative)):
+                left_out.append(self._left_out(path, rule))
+            else:
+                there[file.relative] = file
         found: list[_File] = []
-        for root in roots_of(self._folder):
-            found.extend(
-                file for path in walk(root.folder, SUFFIXES) if not _is_partial((file := _File(path, root)).relative)
-            )
+        for place, entry in root.contents.titles().items():
+            listed = there.pop(place, None)
+            if listed is not None:
+                found.append(replace(listed, entry=entry))
+            else:
+                left_out.append(LeftOut(place.as_posix(), f"{root.contents.name} lists it, but there is no such file."))
+        for file in there.values():
+            if file.path.name == root.contents.name:
+                continue
+            if root.contents.is_whole:
+                left_out.append(self._left_out(file.path, f"{root.contents.name} does not list it."))
+            elif _is_partial(file.relative):
+                left_out.append(self._left_out(file.path, "A name that begins with _ is no page, nor is a test."))
+            else:
+                found.append(file)
         return found
 
-    def _read(self, file: _File) -> Outcome | None:
-        """None: a draft, or a page that asks not to be found."""
+    def _left_out(self, path: Path, rule: str) -> LeftOut:
+        return LeftOut(path.relative_to(self._folder).as_posix(), rule)
+
+    def _read(self, file: _File) -> Outcome:
         front = FrontMatter()
         try:
             source = read_text(file.path, self._folder)
@@ -91,7 +141,7 @@ class FolderSource:
                 return self._html(file, source)
             front, body = split_front_matter(source)
             if front.hidden:
-                return None
+                return self._left_out(file.path, "It is a draft or unlisted, as its front matter says.")
             return self._markdown(file, front, body)
         except UnreadableFile as error:
             return Failure(self._url(file, front), error.code, str(error))
@@ -100,7 +150,8 @@ class FolderSource:
 
     def _markdown(self, file: _File, front: FrontMatter, body: str) -> Outcome:
         url = self._url(file, front)
-        read = read_markdown(body, file.root.flavour, lambda target: self._partial(file, target))
+        source = self._expanded(file, body)
+        read = read_markdown(source.text, file.root.flavour, lambda target: self._partial(file, target))
         if not read.text.blocks:
             read.text.prose(front.description)
         if not read.text.blocks:
@@ -111,9 +162,15 @@ class FolderSource:
         if read.unclosed:
             names = ", ".join(f"<{name}>" for name in read.unclosed[:5])
             problems.append(Failure(url, "unclosed_tag", f"Never closed: {names}.", is_lost=False))
+        if source.problem:
+            problems.append(Failure(url, "incomplete_page", source.problem, is_lost=False))
         page = Page(
             url=url,
-            title=plain(front.title) or read.title or label_of(file.path.stem),
+            title=(file.entry.title if file.entry else "")
+            or source.title
+            or plain(front.title)
+            or read.title
+            or label_of(file.path.stem),
             text=read.text.text,
             blocks=tuple(read.text.blocks),
             module=self._module(file),
@@ -122,11 +179,21 @@ class FolderSource:
         )
         return PageRead(page, tuple(problems))
 
-    def _html(self, file: _File, source: str) -> Outcome | None:
+    def _expanded(self, file: _File, body: str) -> Expanded:
+        """With what the page takes from other files."""
+        match file.root.flavour:
+            case "mdbook":
+                return mdbook.expanded(body, file.path, self._folder)
+            case "mkdocs":
+                return mkdocs.expanded(body, file.path, file.root.site or mkdocs.Site(), self._folder)
+            case "docusaurus":
+                return Expanded(body)
+
+    def _html(self, file: _File, source: str) -> Outcome:
         url = self._url(file, FrontMatter())
         read = read_html(source)
         if read.is_hidden:
-            return None
+            return self._left_out(file.path, "It asks not to be indexed.")
         text = read.text.text
         if not text.strip():
             return Failure(url, "empty_page", "The file has no text.", is_lost=False)
@@ -148,10 +215,12 @@ class FolderSource:
             route = html_route(path)
         elif root.flavour == "mkdocs":
             route = mkdocs_route(path, directory_urls=root.directory_urls)
+        elif root.flavour == "mdbook":
+            route = mdbook.mdbook_route(path)
         else:
             route = docusaurus_route(path, front)
         prefix = root.prefix
-        if self.base_url and root.flavour == "mkdocs":
+        if self.base_url and root.flavour != "docusaurus":
             prefix = ""  # the base URL is the site's own
         url = joined(self.base_url, prefix, route)
         if root.trailing_slash is not None:
@@ -159,6 +228,8 @@ class FolderSource:
         return url
 
     def _module(self, file: _File) -> str:
+        if file.entry is not None:
+            return file.entry.module
         parts = file.relative.parts
         if len(parts) < 2:
             return ""

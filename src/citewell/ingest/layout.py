@@ -1,6 +1,7 @@
 """How a folder of documentation is laid out: what its configuration says, read by pattern and never run.
 
-Docusaurus: docs, versions and translations. MkDocs: docs_dir and the form of its addresses. Else a folder of pages.
+Docusaurus: docs, versions and translations. MkDocs: docs_dir and the form of its addresses. mdBook: the chapters of
+its summary. Else a folder of pages.
 """
 
 import json
@@ -8,17 +9,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from citewell.ingest.files import UnreadableFile, read_text, walk
-from citewell.ingest.frontmatter import load_yaml
+from citewell.ingest.formats import mdbook, mkdocs
+from citewell.ingest.formats.contents import NO_CONTENTS, Contents
 from citewell.ingest.markdown import Flavour
 from citewell.ingest.sources import SUFFIXES
 
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
 _INDENTED_BLOCK = re.compile(r"^(?:!!!|\?\?\?\+?)[ \t]+\w|^===[ \t]+\"", re.MULTILINE)
 _CONFIGS = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts"))
-CONFIGURATION_FILES = (*_CONFIGS, "versions.json", "mkdocs.yml", "mkdocs.yaml")
+CONFIGURATION_FILES = (*_CONFIGS, "versions.json", *mkdocs.CONFIGURATIONS, "book.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,21 @@ class Root:
     """None: as the route has it."""
     aliases: tuple[tuple[str, Path], ...] = ()
     """What `@site/` stands for in imports."""
+    contents: Contents = NO_CONTENTS
+    """What the book's own table of contents says of its pages."""
+    site: mkdocs.Site | None = None
+    """What mkdocs.yml says."""
 
 
 def roots_of(folder: Path) -> tuple[Root, ...]:
     for name in _CONFIGS:
         if (folder / name).is_file():
             return tuple(_docusaurus(folder, _COMMENT.sub("", _text(folder / name, folder))))
-    for name in ("mkdocs.yml", "mkdocs.yaml"):
+    for name in mkdocs.CONFIGURATIONS:
         if (folder / name).is_file():
             return (_mkdocs(folder, _text(folder / name, folder)),)
+    if book := _mdbook(folder):
+        return (book,)
     docs = folder / "docs"
     if docs.is_dir() and all(path.is_relative_to(docs) for path in walk(folder, SUFFIXES)):
         # Without its configuration a site has its defaults; a slug counts from the same address as the other pages.
@@ -113,23 +120,29 @@ def _versions(site: Path) -> list[str]:
     return [v for v in names if (site / "versioned_docs" / f"version-{v}").is_dir()]
 
 
-def _mkdocs(site: Path, config: str) -> Root:
-    try:
-        data = load_yaml(config)
-    except ValueError:
-        data = {}
-    docs_dir = data.get("docs_dir")
-    directory_urls = data.get("use_directory_urls")
-    theme = data.get("theme")
-    language = theme.get("language") if isinstance(theme, dict) else None
-    site_url = data.get("site_url")
+def _mkdocs(folder: Path, config: str) -> Root:
+    site = mkdocs.read_site(config)
     return Root(
-        site / (docs_dir if isinstance(docs_dir, str) else "docs"),
+        folder / site.docs_dir,
         "mkdocs",
-        prefix=urlsplit(site_url).path.strip("/") if isinstance(site_url, str) else "",
-        language=language if isinstance(language, str) else "en",
-        directory_urls=str(directory_urls).lower() != "false",
+        prefix=site.path,
+        language=site.language,
+        directory_urls=site.directory_urls,
+        contents=site.contents,
+        site=site,
     )
+
+
+def _mdbook(folder: Path) -> Root | None:
+    """With a book.toml, or a summary where mdBook looks for one."""
+    book = mdbook.read_book(_text(folder / "book.toml", folder))
+    source = folder / book.source
+    if not (folder / "book.toml").is_file() and not (source / mdbook.SUMMARY).is_file():
+        source = folder
+    if not (source / mdbook.SUMMARY).is_file() or not source.resolve().is_relative_to(folder.resolve()):
+        return None
+    contents = mdbook.read_summary(_text(source / mdbook.SUMMARY, folder))
+    return Root(source, "mdbook", book.site_url, book.language, contents=contents)
 
 
 def _guessed(folder: Path) -> Flavour:

@@ -18,7 +18,7 @@ from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, Mark, mark_of, without_
 from citewell.ingest.mdx import Partial, strip_mdx
 from citewell.ingest.pagetext import PageText, code_span
 
-Flavour = Literal["docusaurus", "mkdocs"]
+Flavour = Literal["docusaurus", "mkdocs", "mdbook"]
 
 _TASK = re.compile(r"^\[[ xX]\]\s+")
 _CODE = re.compile(f"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]*){CODE_CLOSE}")
@@ -44,13 +44,13 @@ def read_markdown(source: str, flavour: Flavour, partial: Partial) -> MarkdownPa
     return MarkdownPage(page, title, stripped.unclosed)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _parser(flavour: Flavour) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"])
     # What is left of HTML after the tags were taken out is text.
     parser.disable(["html_block", "html_inline"])
     parser.use(footnote_plugin).use(dollarmath_plugin, allow_digits=False, allow_space=False, double_inline=True)
-    if flavour == "mkdocs":
+    if flavour != "docusaurus":
         parser.use(deflist_plugin)
     else:
         parser.disable("code")  # MDX has no code by indentation
@@ -60,7 +60,7 @@ def _parser(flavour: Flavour) -> MarkdownIt:
 class _Render:
     def __init__(self, flavour: Flavour) -> None:
         self._flavour = flavour
-        self._anchors = Anchors("github" if flavour == "docusaurus" else "toc")
+        self._anchors = Anchors("toc" if flavour == "mkdocs" else "github")
         self._page = PageText()
         self._lists: list[tuple[str, int]] = []
         """For each open list: the marker ("-" or "1.") and the number that comes next."""

@@ -5,7 +5,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from citewell.ingest.sources import Failure
+from citewell.ingest.sources import Failure, LeftOut
+
+_PLACES_NAMED = 3
+"""Of what a rule left out; the JSON names all."""
 
 Phase = Literal["reading", "publishing", "done"]
 
@@ -77,6 +80,8 @@ class IngestReport:
     failures: tuple[Failure, ...]
     """Lost pages, and pages that came in with a fault; `urls_failed` counts the lost ones."""
     configuration: Configuration
+    left_out: tuple[LeftOut, ...] = ()
+    """What stands there and is no page, by a rule."""
 
     @property
     def replaces_the_book(self) -> bool:
@@ -97,9 +102,20 @@ class IngestReport:
             + (f" {s.urls_failed:,} pages failed." if s.urls_failed else "")
         )
 
+    def remarks(self) -> list[str]:
+        """What did not come in whole, a line each; what a rule left out, a line for each rule."""
+        lines = [f"{'failed' if f.is_lost else 'note':8}{f.url}: {f.error_message}" for f in self.failures]
+        places: dict[str, list[str]] = {}
+        for each in self.left_out:
+            places.setdefault(each.rule, []).append(each.place)
+        for rule, found in places.items():
+            more = ", …" if len(found) > _PLACES_NAMED else ""
+            lines.append(f"left out {len(found):,}: {rule} ({', '.join(found[:_PLACES_NAMED])}{more})")
+        return lines
+
     def _repr_markdown_(self) -> str:
         """For notebooks."""
-        return "\n".join([self.summary, "", *(f"- {f.url}: {f.error_message}" for f in self.failures)])
+        return "\n".join([self.summary, "", *(f"- {line}" for line in self.remarks())])
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -112,5 +128,6 @@ class IngestReport:
             "failures": [
                 {"url": f.url, "error_code": f.error_code, "error_message": f.error_message} for f in self.failures
             ],
+            "left_out": [{"place": each.place, "rule": each.rule} for each in self.left_out],
             "configuration": asdict(self.configuration),
         }

@@ -16,7 +16,7 @@ from citewell.embedding import Embedder
 from citewell.errors import IngestError, TooManyFailuresError
 from citewell.index import Draft, IndexWriter
 from citewell.ingest.report import Configuration, IngestOptions, IngestReport, Phase, Progress, Statistics
-from citewell.ingest.sources import Failure, Outcome, PageRead, PageUnchanged, Source, Validators
+from citewell.ingest.sources import Failure, LeftOut, Outcome, PageRead, PageUnchanged, Source, Validators
 from citewell.ingest.splitting import Limit, split
 from citewell.ingest.state import State, load_state, save_state
 from citewell.models import Page, Passage, Vector
@@ -98,6 +98,7 @@ class _Run:
         self._options = options
         self._progress = progress
         self._failures: list[Failure] = []
+        self._left_out: list[LeftOut] = []
         self._urls: set[str] = set()
         self._read = 0
         self._lost = 0
@@ -153,6 +154,9 @@ class _Run:
                 self._read += 1
                 self._validators[url] = validators
                 return await self._carried(url)
+            case LeftOut():
+                self._left_out.append(outcome)
+                return []
             case Failure():
                 return await self._failed(outcome)
 
@@ -289,6 +293,7 @@ class _Run:
                 pages_gone=len(self._old_urls - self._kept_urls),
             ),
             failures=tuple(self._failures),
+            left_out=tuple(self._left_out),
             configuration=Configuration(
                 embedder=self._embedder.name,
                 dimensions=self._embedder.dimensions,

@@ -47,7 +47,17 @@ class PageUnchanged:
     validators: Validators
 
 
-Outcome = PageRead | PageUnchanged | Failure
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that stands there and is no page, by a rule."""
+
+    place: str
+    """The file's path in the folder, or the page's address."""
+    rule: str
+    """Why, and what to do if it should come in."""
+
+
+Outcome = PageRead | PageUnchanged | LeftOut | Failure
 
 
 class Source(Protocol):

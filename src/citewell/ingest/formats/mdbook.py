@@ -1,0 +1,223 @@
+"""mdBook: book.toml, the chapters of SUMMARY.md, and what mdBook's preprocessors put into a page. Sync."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from citewell.ingest.fences import segments
+from citewell.ingest.formats.contents import Contents, Entry, modules
+from citewell.ingest.formats.includes import Expanded, Includes
+
+SUMMARY = "SUMMARY.md"
+_CHAPTER = re.compile(
+    r"^(?P<indent>[ \t]*)(?:[-*+][ \t]+)?\[(?P<title>(?:[^\[\]\\]|\\.|\[[^\]]*\])*)\]\((?P<to>[^)]*)\)"
+)
+_PART = re.compile(r"^#[ \t]+(.+?)[ \t#]*$")
+_LINK = re.compile(r"(?P<lead>^[ \t]+)?(?P<escape>\\)?\{\{[ \t]*#(?P<kind>\w+)(?P<rest>[^}\n]*)\}\}", re.MULTILINE)
+_MARK = re.compile(r"\bANCHOR(?:_END)?:[ \t]*[\w-]+")
+_FENCE = re.compile(r"^(?P<lead>[ \t]*(?:>[ \t]?)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)$")
+_LISTING = re.compile(r"^[ \t]*<Listing\b(?P<attributes>(?:\"[^\"]*\"|'[^']*'|[^'\">])*)>[ \t]*$", re.MULTILINE)
+_LISTING_END = re.compile(r"^[ \t]*</Listing>[ \t]*$", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"([\w-]+)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)')")
+_CAPTION = re.compile(r"^[ \t]*<span class=\"caption\">(.*?)</span>[ \t]*$", re.MULTILINE | re.DOTALL)
+_HIDDEN = re.compile(r"^[ \t]*#(?:[ \t]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """What book.toml says, as far as it concerns the pages."""
+
+    source: str = "src"
+    language: str = "en"
+    site_url: str = ""
+    problem: str = ""
+
+
+def read_book(toml: str) -> Book:
+    try:
+        data = tomllib.loads(toml)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return Book(problem="book.toml is not TOML; mdBook's defaults are taken.")
+    site_url = _string(data, "output", "html", "site-url")
+    return Book(
+        source=_string(data, "book", "src") or "src",
+        language=_string(data, "book", "language") or "en",
+        site_url=urlsplit(site_url).path.strip("/") if site_url else "",
+    )
+
+
+def _string(data: object, *keys: str) -> str:
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, str) else ""
+
+
+def read_summary(source: str) -> Contents:
+    """The chapters in order. Drafts, which have no file, are none."""
+    found: list[tuple[int, Entry]] = []
+    indents: list[int] = []
+    part = ""
+    for line in source.replace("\r", "").split("\n"):
+        if heading := _PART.match(line):
+            part = heading[1] if found else ""  # the first heading is the title of the summary
+            continue
+        chapter = _CHAPTER.match(line)
+        if not chapter:
+            continue
+        target = chapter["to"].strip().strip("<>").split("#")[0]
+        indent = len(chapter["indent"].expandtabs(4))
+        while indents and indents[-1] >= indent:
+            indents.pop()
+        depth = len(indents)
+        indents.append(indent)
+        if target and "://" not in target:
+            path = PurePosixPath(unquote(target).removeprefix("./"))
+            title = re.sub(r"\\(.)", r"\1", chapter["title"]).replace("`", "").strip()
+            found.append((depth, Entry(path, title, part)))
+    return Contents(modules(found), SUMMARY, is_whole=True)
+
+
+def mdbook_route(path: PurePosixPath) -> str:
+    folder = "/" + "".join(part + "/" for part in path.parts[:-1])
+    return folder + ("index" if path.stem.lower() == "readme" else path.stem) + ".html"
+
+
+def expanded(body: str, page: Path, book: Path) -> Expanded:
+    """The page with its includes put in and its listings as code with captions."""
+    includes = Includes(book)
+    expansion = _Expansion(includes)
+    text = expansion.put_in(body.replace("\r\n", "\n"), page.parent)
+    text = _CAPTION.sub(lambda m: _figcaption(m[1]), _listings(text))
+    text = "\n".join(_shown_code(part) if is_code else part for is_code, part in segments(text, unwrap=False))
+    return Expanded(text, includes.problem, expansion.title)
+
+
+@dataclass(slots=True)
+class _Expansion:
+    includes: Includes
+    title: str = ""
+
+    def put_in(self, text: str, folder: Path, deep: int = 0) -> str:
+        if "{{" not in text:
+            return text
+        return _LINK.sub(lambda link: self._put_in(link, folder, deep), text)
+
+    def _put_in(self, link: re.Match[str], folder: Path, deep: int) -> str:
+        lead = link["lead"] or ""
+        if link["escape"]:
+            return link.group().replace("\\", "", 1)
+        # What stands in a list item stays in it.
+        return lead + self._instead(link, folder, deep).replace("\n", "\n" + lead)
+
+    def _instead(self, link: re.Match[str], folder: Path, deep: int) -> str:
+        words = link["rest"].split()
+        match link["kind"]:
+            case "title":
+                self.title = link["rest"].strip()
+                return ""
+            case "include" | "rustdoc_include" if words:
+                return self._file(words[0], folder, deep)
+            case "playground" | "playpen" if words:
+                code = self._file(words[0], folder, deep)
+                return f"```rust\n{code}\n```" if code else ""
+            case "template" if words:
+                text = self._file(words[0], folder, deep)
+                for name, _, value in (word.partition("=") for word in words[1:]):
+                    text = text.replace(f"[[#{name}]]", value)
+                return text
+            case _:
+                # Another preprocessor's: what it would make is not known.
+                self.includes.missing.append(f"{{{{#{link['kind']}}}}}")
+                return ""
+
+    def _file(self, target: str, folder: Path, deep: int) -> str:
+        name, _, wanted = target.partition(":")
+        path = folder / name
+        text = self.includes.read(path, name, deep)
+        if text is None:
+            return ""
+        lines = _wanted(text.rstrip("\n").split("\n"), wanted)
+        if lines is None:
+            self.includes.missing.append(target)
+            return ""
+        return self.put_in("\n".join(lines), path.parent, deep + 1)
+
+
+def _wanted(lines: list[str], wanted: str) -> list[str] | None:
+    """`3`, `2:10`, `:10`, `2:` or the name of an anchor; None when there is no such anchor."""
+    first, colon, last = wanted.partition(":")
+    if not wanted.strip(":"):
+        return [line for line in lines if not _MARK.search(line)]
+    if all(not number or number.isdigit() for number in (first, last)):
+        start = max(int(first or 1) - 1, 0)
+        end = int(last) if last else len(lines) if colon else start + 1
+        return lines[start:end]
+    return _anchored(lines, first)
+
+
+def _anchored(lines: Iterable[str], name: str) -> list[str] | None:
+    opening, closing = (re.compile(rf"\b{mark}:[ \t]*{re.escape(name)}(?![\w-])") for mark in ("ANCHOR", "ANCHOR_END"))
+    found: list[str] | None = None
+    for line in lines:
+        if found is None:
+            found = [] if opening.search(line) else None
+        elif closing.search(line):
+            return found
+        elif not _MARK.search(line):
+            found.append(line)
+    return found
+
+
+def _listings(text: str) -> str:
+    """`<Listing>`: the file's name is the title of its code, number and caption stand under it."""
+    if "<Listing" not in text:
+        return text
+    out: list[str] = []
+    at = 0
+    while listing := _LISTING.search(text, at):
+        end = _LISTING_END.search(text, listing.end())
+        if not end:
+            break
+        given = {m[1]: m[2] or m[3] or "" for m in _ATTRIBUTE.finditer(listing["attributes"])}
+        number = f"Listing {given['number']}" if given.get("number") else ""
+        caption = ": ".join(part for part in (number, given.get("caption", "")) if part)
+        inner = _titled(text[listing.end() : end.start()], given.get("file-name", ""))
+        out += [text[at : listing.start()], inner, _figcaption(caption) if caption else ""]
+        at = end.end()
+    return "".join([*out, text[at:]])
+
+
+def _titled(text: str, title: str) -> str:
+    if not title:
+        return text
+
+    def with_title(fence: re.Match[str]) -> str:
+        return f'{fence.group().rstrip()} title="{title}"'
+
+    return re.sub(_FENCE.pattern, with_title, text, count=1, flags=re.MULTILINE)
+
+
+def _figcaption(text: str) -> str:
+    return f"\n\n<figcaption>{' '.join(text.split())}</figcaption>\n\n"
+
+
+def _shown_code(fenced: str) -> str:
+    """The code as the site shows it: Rust without its hidden lines; nothing when all of it was left out."""
+    opening, *lines = fenced.split("\n")
+    fence = _FENCE.match(opening)
+    if not fence or not lines:
+        return fenced
+    language = re.split(r"[\s,{]", fence["info"].strip())[0]
+    if language == "rust":
+        lines = [_unescaped(line) for line in lines if not _HIDDEN.match(line)]
+    has_code = any(line.strip(" \t>") for line in lines if not _FENCE.match(line))
+    return "\n".join([opening, *lines]) if has_code else ""
+
+
+def _unescaped(line: str) -> str:
+    """A line of Rust that really begins with `#` and a blank is written with two."""
+    stripped = line.lstrip()
+    return line.replace("##", "#", 1) if stripped.startswith("##") else line
