@@ -174,7 +174,7 @@ class Engine:
         run = self._begin(question, question.history or ())
         if question.history is None:
             run.history = await self._conversations.history(
-                question.session_id, limit_messages=self._options.history_messages
+                question.session_id, owner=question.owner, limit_messages=self._options.history_messages
             )
         async with contextlib.aclosing(self._find(run)) as events:
             async for event in events:

@@ -162,6 +162,8 @@ class Question:
     score_threshold: float | None = None
     filters: Filters = field(default_factory=dict)
     request_id: str = ""
+    owner: str = ""
+    """Whose session it is: a digest of the caller's key, or empty where no keys are asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -544,3 +544,33 @@ async def test_a_question_is_not_logged(caplog: pytest.LogCaptureFixture) -> Non
     assert caplog.records
     assert "qzxj" not in caplog.text
     assert SESSION not in caplog.text
+
+
+async def test_a_kept_reply_is_given_only_to_the_key_that_asked_whichever_header_brings_it() -> None:
+    engine = ScriptedEngine()
+    options = ApiOptions(keys=("alpha", "beta"))
+    async with in_process(an_app(engine, options)) as http:
+        first = await http.post("/chat", json=QUERY, headers={"idempotency-key": "k", "authorization": "Bearer alpha"})
+        again = await http.post("/chat", json=QUERY, headers={"idempotency-key": "k", "x-api-key": "alpha"})
+        other = await http.post("/chat", json=QUERY, headers={"idempotency-key": "k", "authorization": "Bearer beta"})
+    assert again.json()["metadata"]["session_id"] == first.json()["metadata"]["session_id"]
+    assert other.json()["metadata"]["session_id"] != first.json()["metadata"]["session_id"]
+    assert len({question.owner for question in engine.questions}) == 2
+
+
+@pytest.mark.parametrize("path", ["/chat", "/book/pages", "/metrics"])
+async def test_wrong_keys_are_limited_too(path: str) -> None:
+    options = ApiOptions(keys=("alpha",), address_limit=2, pages_for_each=1)
+    async with in_process(an_app(options=options)) as http:
+        method = "POST" if path == "/chat" else "GET"
+        replies = [await http.request(method, path, json=QUERY, headers={"x-api-key": str(n)}) for n in range(3)]
+    assert [reply.status_code for reply in replies] == [401, 401, 429]
+
+
+async def test_reading_pages_is_limited_apart_from_questions() -> None:
+    options = ApiOptions(address_limit=1, pages_for_each=3)
+    async with in_process(an_app(options=options)) as http:
+        pages = [(await http.get("/book/pages")).status_code for _ in range(4)]
+        question = await http.post("/chat", json=QUERY)
+    assert pages == [200, 200, 200, 429]
+    assert question.status_code == 200

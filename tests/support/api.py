@@ -167,17 +167,23 @@ class Notebook:
     turns: list[Turn] = field(default_factory=list)
     votes: list[tuple[str, str, Vote | None, str | None]] = field(default_factory=list)
 
-    async def session(self, session_id: str, *, limit: int = 50, before: str | None = None) -> TurnPage:
-        del before
+    async def session(
+        self, session_id: str, *, owner: str = "", limit: int = 50, before: str | None = None
+    ) -> TurnPage:
+        del owner, before
         found = [turn for turn in self.turns if turn.answer.session_id == session_id]
         return TurnPage(tuple(found[-limit:]), found[-limit].id if len(found) > limit else None)
 
-    async def delete_session(self, session_id: str) -> int:
+    async def delete_session(self, session_id: str, *, owner: str = "") -> int:
+        del owner
         before = len(self.turns)
         self.turns = [turn for turn in self.turns if turn.answer.session_id != session_id]
         return before - len(self.turns)
 
-    async def feedback(self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None) -> None:
+    async def feedback(
+        self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None, *, owner: str = ""
+    ) -> None:
+        del owner
         if not any(turn.id == turn_id and turn.answer.session_id == session_id for turn in self.turns):
             raise NotFoundError("There is no such turn in this session.")
         self.votes.append((session_id, turn_id, vote, comment))

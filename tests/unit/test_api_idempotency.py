@@ -2,7 +2,7 @@
 
 import pytest
 
-from citewell.api.admission.idempotency import IdempotencyStore
+from citewell.api.admission.idempotency import Claim, IdempotencyStore
 from citewell.api.http_errors import Conflict
 from citewell.errors import InvalidInputError, ModelError
 from citewell.models import AnswerEvent, Failed
@@ -16,59 +16,62 @@ class Clock:
         return self.now
 
 
-def test_a_finished_answer_is_given_again() -> None:
-    replies = IdempotencyStore(most=10, seconds=60)
-    assert replies.begin("me", "k", b"body") is None
-    replies.end("me", "k", answering())
-    assert replies.begin("me", "k", b"body") == tuple(answering())
+async def finish(replies: IdempotencyStore, caller: str, key: str, events: list[AnswerEvent] | None = None) -> None:
+    claim = await replies.begin(caller, key, b"request")
+    assert isinstance(claim, Claim)
+    await claim.end(answering() if events is None else events)
 
 
-def test_another_body_is_a_conflict_before_and_after_the_end() -> None:
+async def test_a_finished_answer_is_given_again() -> None:
     replies = IdempotencyStore(most=10, seconds=60)
-    replies.begin("me", "k", b"body")
+    await finish(replies, "me", "k")
+    assert await replies.begin("me", "k", b"request") == tuple(answering())
+
+
+async def test_another_request_is_a_conflict_before_and_after_the_end() -> None:
+    replies = IdempotencyStore(most=10, seconds=60)
+    claim = await replies.begin("me", "k", b"request")
+    assert isinstance(claim, Claim)
     with pytest.raises(Conflict, match="another body"):
-        replies.begin("me", "k", b"other")
-    replies.end("me", "k", answering())
+        await replies.begin("me", "k", b"other")
+    await claim.end(answering())
     with pytest.raises(Conflict, match="another body"):
-        replies.begin("me", "k", b"other")
+        await replies.begin("me", "k", b"other")
 
 
-def test_while_the_answer_is_made_the_key_is_taken() -> None:
+async def test_while_the_answer_is_made_the_key_is_taken() -> None:
     replies = IdempotencyStore(most=10, seconds=60)
-    replies.begin("me", "k", b"body")
+    await replies.begin("me", "k", b"request")
     with pytest.raises(Conflict, match="still being made") as caught:
-        replies.begin("me", "k", b"body")
+        await replies.begin("me", "k", b"request")
     assert caught.value.retry_after
 
 
 @pytest.mark.parametrize("events", [[], answering()[:-1], [*answering()[:2], Failed(ModelError("away"))]])
-def test_what_did_not_finish_can_be_asked_again(events: list[AnswerEvent]) -> None:
+async def test_what_did_not_finish_can_be_asked_again(events: list[AnswerEvent]) -> None:
     replies = IdempotencyStore(most=10, seconds=60)
-    replies.begin("me", "k", b"body")
-    replies.end("me", "k", events)
-    assert replies.begin("me", "k", b"body") is None
+    await finish(replies, "me", "k", events)
+    assert isinstance(await replies.begin("me", "k", b"request"), Claim)
 
 
-def test_callers_do_not_share_keys() -> None:
+async def test_callers_do_not_share_keys() -> None:
     replies = IdempotencyStore(most=10, seconds=60)
-    replies.begin("me", "k", b"body")
-    assert replies.begin("you", "k", b"other") is None
+    await finish(replies, "me", "k")
+    assert isinstance(await replies.begin("you", "k", b"request"), Claim)
 
 
-def test_an_answer_is_forgotten_after_a_while_and_when_there_are_too_many() -> None:
+async def test_an_answer_is_forgotten_after_a_while_and_when_there_are_too_many() -> None:
     clock = Clock()
     replies = IdempotencyStore(most=3, seconds=60, clock=clock)
     for key in "abc":
-        replies.begin("me", key, b"body")
-        replies.end("me", key, answering())
-    assert replies.begin("me", "d", b"body") is None
-    assert replies.begin("me", "a", b"body") is None  # the oldest had to go
-    replies.end("me", "d", answering())
+        await finish(replies, "me", key)
+    await finish(replies, "me", "d")
+    assert isinstance(await replies.begin("me", "a", b"request"), Claim)  # the oldest had to go
     clock.now = 61
-    assert replies.begin("me", "d", b"body") is None
+    assert isinstance(await replies.begin("me", "d", b"request"), Claim)
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 256, "é", "a\n"])
-def test_a_key_is_visible_ascii(key: str) -> None:
+async def test_a_key_is_visible_ascii(key: str) -> None:
     with pytest.raises(InvalidInputError, match="Idempotency-Key"):
-        IdempotencyStore(most=10, seconds=60).begin("me", key, b"body")
+        await IdempotencyStore(most=10, seconds=60).begin("me", key, b"request")

@@ -1,5 +1,7 @@
 """The rate limiter: windows are exact at their edge, bounded in memory, and belong to the right client."""
 
+import inspect
+import time
 from ipaddress import ip_network
 
 import pytest
@@ -96,15 +98,31 @@ async def test_a_standing_that_is_not_admitted_names_the_limit_and_the_wait() ->
     assert caught.value.retry_after == 12.2
 
 
-def test_the_eleventh_at_once_is_told_to_wait_and_a_freed_slot_is_given_again() -> None:
+async def test_the_eleventh_at_once_is_told_to_wait_and_a_freed_slot_is_given_again() -> None:
     slots = ConcurrencyLimiter(10)
-    frees = [slots.take() for _ in range(10)]
+    frees = [await slots.take() for _ in range(10)]
     with pytest.raises(LimitReached):
-        slots.take()
-    frees[3]()
-    slots.take()
+        await slots.take()
+    await frees[3]()
+    await slots.take()
     with pytest.raises(LimitReached):
-        slots.take()
+        await slots.take()
+
+
+async def test_each_of_several_workers_without_redis_takes_its_share() -> None:
+    limits = RateLimiter({"address": 9}, workers=4)
+    assert [(await limits.admit("address", "a")).admitted for _ in range(3)] == [True, True, False]
+    slots = ConcurrencyLimiter(8, share=2)
+    await slots.take()
+    await slots.take()
+    with pytest.raises(LimitReached):
+        await slots.take()
+
+
+async def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
+    """The windows go by a clock that nobody sets: the default must not be the time of day."""
+    assert LocalRateLimiter().admit("address", "a", 1).reset <= 60
+    assert inspect.signature(LocalRateLimiter).parameters["clock"].default is time.monotonic
 
 
 TRUSTED = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))

@@ -15,7 +15,8 @@ from citewell.api import health, mcp, openai, pages, questions, sessions
 from citewell.api.admission.api_keys import ApiKeys
 from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore
-from citewell.api.admission.rate_limits import RateLimiter
+from citewell.api.admission.rate_limits import Policy, RateLimiter
+from citewell.api.admission.shared import SharedState
 from citewell.api.contents import BookContents
 from citewell.api.described import DESCRIPTION
 from citewell.api.dialects.completions import OPENAI_DIALECT
@@ -34,7 +35,6 @@ from citewell.api.static_files import StaticFolder, static_router
 from citewell.api.streams import OpenRuns
 from citewell.errors import CitewellError
 from citewell.logs import log
-from citewell.models import ServiceStatus
 
 DIALECTS: tuple[tuple[str, Dialect], ...] = (("/chat/run", MESSAGE_DIALECT), ("/v1/", OPENAI_DIALECT))
 """Paths whose failures have another shape than the developer's."""
@@ -106,13 +106,8 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[Mapping[str, ApiState]]:
         del app
-        rate_limiter = RateLimiter(
-            {"address": options.address_limit, "session": options.session_limit},
-            redis_url=options.redis_url,
-            redis_wait=options.redis_wait,
-        )
-        async with open_parts() as parts, rate_limiter.opened(), asyncio.TaskGroup() as group:
-            state = _state(parts, options, rate_limiter, metrics)
+        async with open_parts() as parts, _shared(options) as shared, asyncio.TaskGroup() as group:
+            state = _state(parts, options, shared, metrics)
             running = [group.create_task(_warm_up(state)), group.create_task(state.mcp.keep())]
             yield {"citewell": state}
             for task in running:
@@ -121,17 +116,36 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
     return lifespan
 
 
-def _state(parts: ApiParts, options: ApiOptions, rate_limiter: RateLimiter, metrics: Metrics) -> ApiState:
+@asynccontextmanager
+async def _shared(options: ApiOptions) -> AsyncGenerator[SharedState | None]:
+    if options.redis_url is None:
+        yield None
+        return
+    async with SharedState(options.redis_url, wait=options.redis_wait).opened() as shared:
+        yield shared
+
+
+def _state(parts: ApiParts, options: ApiOptions, shared: SharedState | None, metrics: Metrics) -> ApiState:
+    limits: dict[Policy, int] = {
+        "address": options.address_limit,
+        "session": options.session_limit,
+        "book": options.address_limit * options.pages_for_each,
+    }
+    share = max(1, options.at_once // options.workers)
+    # What a worker that died had taken is free again when no answer of its time can be open any more.
+    held_seconds = options.answer_seconds + options.send_seconds
     return ApiState(
         options=options,
         parts=parts,
         keys=ApiKeys(options.keys),
-        rate_limiter=rate_limiter,
-        concurrency=ConcurrencyLimiter(options.at_once),
-        idempotency=IdempotencyStore(most=options.keep_replies, seconds=options.keep_seconds),
+        rate_limiter=RateLimiter(limits, shared=shared, workers=options.workers),
+        concurrency=ConcurrencyLimiter(options.at_once, share=share, shared=shared, slot_seconds=held_seconds),
+        idempotency=IdempotencyStore(
+            most=options.keep_replies, seconds=options.keep_seconds, claim_seconds=held_seconds, shared=shared
+        ),
         open_runs=OpenRuns(answer_seconds=options.answer_seconds, stop_seconds=options.stop_seconds),
         health=HealthChecks(
-            _probes(parts, options, rate_limiter),
+            _probes(parts, shared),
             probe_seconds=options.probe_seconds,
             cache_seconds=options.health_cache_seconds,
         ),
@@ -142,14 +156,8 @@ def _state(parts: ApiParts, options: ApiOptions, rate_limiter: RateLimiter, metr
     )
 
 
-def _probes(parts: ApiParts, options: ApiOptions, rate_limiter: RateLimiter) -> Mapping[str, Probe]:
-    if options.redis_url is None:
-        return parts.probes
-
-    async def rate_limits() -> ServiceStatus:
-        return await rate_limiter.status() or ServiceStatus("up")
-
-    return {**parts.probes, "rate_limits": rate_limits}
+def _probes(parts: ApiParts, shared: SharedState | None) -> Mapping[str, Probe]:
+    return parts.probes if shared is None else {**parts.probes, "rate_limits": shared.status}
 
 
 async def _warm_up(state: ApiState) -> None:

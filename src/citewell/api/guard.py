@@ -1,24 +1,42 @@
-"""The guard of a route: key, API version and rate limit of the address, then the body."""
+"""The guard of a route: rate limit of the address, key and API version, then the body."""
+
+from dataclasses import dataclass
 
 from fastapi import Request
 
 from citewell.api.admission.client_address import client_address
+from citewell.api.admission.rate_limits import Policy
 from citewell.api.body import read_body
 from citewell.api.headers import check_version
 from citewell.api.middleware import exchange_of
 from citewell.api.state import state_of
 
 
-async def admitted(request: Request) -> str:
-    """Check key, version and the address's limit; the address. Raises what the table of statuses knows."""
+@dataclass(frozen=True, slots=True)
+class Caller:
+    address: str
+    owner: str
+    """Of the sessions: the digest of the caller's key, or empty where no keys are asked for."""
+
+    @property
+    def name(self) -> str:
+        """Who may have the same reply again."""
+        return self.owner or self.address
+
+
+async def admitted(request: Request, policy: Policy = "address") -> Caller:
+    """Check the address's limit, then key and version: wrong keys count too, so that they cannot be tried out.
+
+    Raises what the table of statuses knows.
+    """
     state, exchange = state_of(request), exchange_of(request)
-    state.keys.check(request.headers)
-    check_version(request.headers)
     address = address_of(request)
-    standing = await state.rate_limiter.admit("address", address)
+    standing = await state.rate_limiter.admit(policy, address)
     exchange.rate_limits.append(standing)
     standing.check()
-    return address
+    owner = state.keys.check(request.headers)
+    check_version(request.headers)
+    return Caller(address, owner)
 
 
 def address_of(request: Request) -> str:

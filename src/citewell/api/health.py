@@ -8,6 +8,7 @@ from pydantic import Field
 
 from citewell.api import documents
 from citewell.api.dialects.wire import Wire, dumped, encoded
+from citewell.api.guard import admitted
 from citewell.api.health_checks import Findings
 from citewell.api.middleware import json_reply
 from citewell.api.state import ApiState, state_of
@@ -66,7 +67,7 @@ async def ready(request: Request) -> Response:
 @router.get("/metrics", openapi_extra=documents.METRICS)
 async def metrics(request: Request) -> Response:
     state = state_of(request)
-    state.keys.check(request.headers)
+    await admitted(request, "book")
     body = state.metrics.exposition(open_questions=state.concurrency.taken, generation_age=await _generation_age(state))
     return Response(body, headers={"content-type": state.metrics.content_type})
 

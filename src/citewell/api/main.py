@@ -21,10 +21,10 @@ PURGE_SECONDS = 3600.0
 MIGRATE_AGAIN_SECONDS = 3.0
 
 
-def app_of(settings: Settings) -> FastAPI:
+def app_of(settings: Settings, workers: int = 1) -> FastAPI:
     """Called in each worker; nothing is opened before the app's lifespan."""
     configure(settings.log_level)
-    return create_app(partial(_opened, settings), ApiOptions.of(settings))
+    return create_app(partial(_opened, settings), ApiOptions.of(settings, workers))
 
 
 @contextlib.asynccontextmanager

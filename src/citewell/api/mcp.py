@@ -14,7 +14,7 @@ router = APIRouter(default_response_class=Response)
 async def mcp(request: Request) -> Response:
     await admitted(request)
     state = state_of(request)
-    exchange_of(request).held.callback(state.concurrency.take())
+    exchange_of(request).held.push_async_callback(await state.concurrency.take())
     return _Handed(await state.mcp.opened())
 
 

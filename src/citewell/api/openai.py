@@ -19,12 +19,12 @@ router = APIRouter(default_response_class=Response)
 
 @router.post("/v1/chat/completions", openapi_extra=COMPLETIONS)
 async def completions(request: Request) -> Response:
-    await admitted(request)
+    caller = await admitted(request)
     raw = await raw_body(request)
     body = parse(raw)
     exchange_of(request).dialect = OpenAIDialect(created=int(time.time()))
     streaming = isinstance(body, Mapping) and body.get("stream") is True
-    return await answered(request, raw, body, streaming=streaming)
+    return await answered(request, caller, raw, body, streaming=streaming)
 
 
 @router.get("/v1/models", openapi_extra=MODELS)

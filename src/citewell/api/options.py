@@ -27,11 +27,15 @@ class Book(Protocol):
 
 
 class Conversations(Protocol):
-    async def session(self, session_id: str, *, limit: int = 50, before: str | None = None) -> TurnPage: ...
+    async def session(
+        self, session_id: str, *, owner: str = "", limit: int = 50, before: str | None = None
+    ) -> TurnPage: ...
 
-    async def delete_session(self, session_id: str) -> int: ...
+    async def delete_session(self, session_id: str, *, owner: str = "") -> int: ...
 
-    async def feedback(self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None) -> None: ...
+    async def feedback(
+        self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None, *, owner: str = ""
+    ) -> None: ...
 
 
 Probe = Callable[[], Awaitable[ServiceStatus]]
@@ -60,8 +64,12 @@ class ApiOptions:
     origins: tuple[str, ...] = ()
     keys: tuple[str, ...] = field(default=(), repr=False)
     trusted_proxies: tuple[str, ...] = ()
+    workers: int = 1
+    """That serve side by side. Without Redis each takes its share of the limits."""
     address_limit: int = 60
     session_limit: int = 20
+    pages_for_each: int = 10
+    """Pages of the book that may be read for each question of the address limit."""
     at_once: int = 10
     redis_url: str | None = field(default=None, repr=False)
     redis_wait: float = 0.25
@@ -92,8 +100,9 @@ class ApiOptions:
             raise ConfigurationError(f"TRUSTED_PROXIES: {error}.") from None
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def of(cls, settings: Settings, workers: int = 1) -> Self:
         return cls(
+            workers=workers,
             origins=settings.allowed_origins,
             keys=tuple(key.get_secret_value() for key in settings.api_keys),
             trusted_proxies=settings.trusted_proxies,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from citewell.api import documents
 from citewell.api.dialects.wire import Wire, dumped, encoded
-from citewell.api.headers import check_version
+from citewell.api.guard import admitted
 from citewell.api.middleware import json_reply
 from citewell.api.state import state_of
 from citewell.document import Block, Part, Table, blocks_to_json, content
@@ -60,24 +60,21 @@ class PageResponse(Wire):
 @router.get("/book/pages", openapi_extra=documents.PAGES)
 async def pages(request: Request) -> Response:
     state = state_of(request)
-    state.keys.check(request.headers)
-    check_version(request.headers)
+    await admitted(request, "book")
     return json_reply(pages_reply(await state.book.contents()))
 
 
 @router.get("/book/questions", openapi_extra=documents.QUESTIONS)
 async def questions(request: Request) -> Response:
     state = state_of(request)
-    state.keys.check(request.headers)
-    check_version(request.headers)
+    await admitted(request, "book")
     return json_reply(questions_reply(await state.book.questions()))
 
 
 @router.get("/book/page", openapi_extra=documents.PAGE)
 async def page(request: Request) -> Response:
     state = state_of(request)
-    state.keys.check(request.headers)
-    check_version(request.headers)
+    await admitted(request, "book")
     url = request.query_params.get("url", "")
     if not 1 <= len(url) <= 2000 or "\0" in url:
         raise InvalidInputError("url is required: the URL of a page as /book/pages lists it.", field="url")

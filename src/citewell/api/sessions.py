@@ -67,29 +67,30 @@ class FeedbackRequest(Wire):
 
 @router.get("/sessions/{session_id}", openapi_extra=documents.SESSION)
 async def session(request: Request) -> Response:
-    await admitted(request)
+    caller = await admitted(request)
     session_id = session_id_of(request.path_params["session_id"])
     page = await state_of(request).parts.conversations.session(
-        session_id, limit=_limit(request), before=_before(request)
+        session_id, owner=caller.owner, limit=_limit(request), before=_before(request)
     )
     return json_reply(session_reply(session_id, page))
 
 
 @router.delete("/sessions/{session_id}", openapi_extra=documents.DELETE_SESSION)
 async def delete_session(request: Request) -> Response:
-    await admitted(request)
+    caller = await admitted(request)
     session_id = session_id_of(request.path_params["session_id"])
-    deleted = await state_of(request).parts.conversations.delete_session(session_id)
+    deleted = await state_of(request).parts.conversations.delete_session(session_id, owner=caller.owner)
     return json_reply(encoded(DeletedResponse(deleted_turns=deleted)))
 
 
 @router.post("/sessions/{session_id}/turns/{turn_id}/feedback", status_code=204, openapi_extra=documents.FEEDBACK)
 async def feedback(request: Request) -> Response:
-    await admitted(request)
+    caller = await admitted(request)
     state = state_of(request)
     session_id = session_id_of(request.path_params["session_id"])
     rating, comment = feedback_of(parse(await raw_body(request)))
-    await state.parts.conversations.feedback(session_id, request.path_params["turn_id"], rating, comment)
+    turn_id = request.path_params["turn_id"]
+    await state.parts.conversations.feedback(session_id, turn_id, rating, comment, owner=caller.owner)
     return Response(status_code=204)
 
 

@@ -19,13 +19,13 @@ SNIPPET = 500
 # NUL is no text to Postgres; a lone surrogate is no text at all.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
-QUESTION_COLUMNS = ("session_id", "query", "selected_text", "trace_id")
+QUESTION_COLUMNS = ("session_id", "owner", "query", "selected_text", "trace_id")
 ANSWER_COLUMNS = (
     *("id", "session_id", "mode", "response", "status", "sources", "confidence", "confidence_level", "model"),
     *("chunks_retrieved", "latency_ms", "refusal_reason", "low_confidence", "conflicting_info", "dropped_sentences"),
     *("input_hash", "output_hash", "deterministic", "fallback_message"),
 )
-COLUMNS = (*ANSWER_COLUMNS, "query", "selected_text", "trace_id", "complete")
+COLUMNS = (*ANSWER_COLUMNS, "owner", "query", "selected_text", "trace_id", "complete")
 
 
 def columns_of(question: Question, answer: Answer, *, complete: bool) -> dict[str, object]:
@@ -62,6 +62,7 @@ def question_columns_of(question: Question) -> dict[str, object]:
     check_text("selection", question.selection or "")
     return {
         "session_id": question.session_id,
+        "owner": question.owner,
         "query": question.text,
         "selected_text": question.selection,
         "trace_id": question.request_id,

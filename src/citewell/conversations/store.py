@@ -34,6 +34,8 @@ from citewell.models import Answer, Message, Question
 _TOMBSTONES_KEPT = timedelta(days=1)  # no question takes longer
 _BATCH = 500
 _KNOWN_INPUTS = 1000
+_PINGED = "ping"
+"""A tombstone of no session: what a ping writes."""
 _FIRST_ID = str(uuid.UUID(int=0))
 _c = conversations.c
 
@@ -41,7 +43,7 @@ _c = conversations.c
 _ANY_TURN = sa.select(_c.id).limit(1)
 _LAST_TURNS = (
     sa.select(_c.query, _c.response)
-    .where(_c.session_id == sa.bindparam("session_id"), _c.response != "")
+    .where(_c.session_id == sa.bindparam("session_id"), _c.owner == sa.bindparam("owner"), _c.response != "")
     .order_by(_c.created_at.desc(), _c.sequence.desc())
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
@@ -73,15 +75,20 @@ class ConversationStore:
             yield cls(database)
 
     async def ping(self) -> None:
-        """Look whether the conversations can be read, from the database itself."""
+        """Look whether the conversations can be read and written, from the database itself."""
         await self._database.check()
-        await self._database.read(lambda connection: connection.execute(_ANY_TURN).first())
+
+        def work(connection: sa.Connection) -> None:
+            connection.execute(_ANY_TURN).first()
+            _bury(connection, _PINGED)
+
+        await self._database.write(work)
 
     async def history(
-        self, session_id: str, *, limit_messages: int, limit_tokens: int = HISTORY_TOKENS
+        self, session_id: str, *, owner: str = "", limit_messages: int, limit_tokens: int = HISTORY_TOKENS
     ) -> tuple[Message, ...]:
         """The last whole turns, oldest first. Turns without a word of reply are left out."""
-        values = {"session_id": session_id_of(session_id), "most": limit_messages // 2}
+        values = {"session_id": session_id_of(session_id), "owner": owner, "most": limit_messages // 2}
 
         def work(connection: sa.Connection) -> list[Message]:
             found = connection.execute(_LAST_TURNS, values).all()
@@ -151,15 +158,18 @@ class ConversationStore:
         self.dropped_saves += 1
         log("database", "dropped an answer after its session was deleted", session=shown_session(session_id))
 
-    async def session(self, session_id: str, *, limit: int = 50, before: str | None = None) -> TurnPage:
+    async def session(
+        self, session_id: str, *, owner: str = "", limit: int = 50, before: str | None = None
+    ) -> TurnPage:
         """A page of the session, newest last: the newest turns, or those before the turn `before`.
 
-        Raises NotFoundError when `before` is no turn of the session. A session that is not there is an empty page.
+        Raises NotFoundError when `before` is no turn of the session. A session that is not there, or is
+        another owner's, is an empty page.
         """
         session_id = session_id_of(session_id)
         newest_first = (
             sa.select(conversations)
-            .where(_c.session_id == session_id)
+            .where(_c.session_id == session_id, _c.owner == owner)
             .order_by(_c.created_at.desc(), _c.sequence.desc())
             .limit(limit + 1)
         )
@@ -167,7 +177,7 @@ class ConversationStore:
         def work(connection: sa.Connection) -> list[Turn]:
             query = newest_first
             if before is not None:
-                query = query.where(_earlier_than(connection, session_id, before))
+                query = query.where(_earlier_than(connection, session_id, owner, before))
             return [rows.turn_of(row) for row in connection.execute(query).mappings()]
 
         found = await self._database.read(work)
@@ -188,31 +198,28 @@ class ConversationStore:
             for turn in turns:
                 yield turn
 
-    async def delete_session(self, session_id: str) -> int:
+    async def delete_session(self, session_id: str, *, owner: str = "") -> int:
         """Delete every turn of the session, also those that are being answered now. The number of turns deleted."""
         session_id = session_id_of(session_id)
-        tombstone = _session_hash(session_id)
+        tombstone = _session_hash(session_id, owner)
 
         def work(connection: sa.Connection) -> int:
             enter_session(connection, session_id)
-            deleted_at = now(connection)
-            insert = insert_into(connection.dialect.name, deleted_sessions).values(
-                session_hash=tombstone, deleted_at=deleted_at
-            )
-            connection.execute(
-                insert.on_conflict_do_update(index_elements=["session_hash"], set_={"deleted_at": deleted_at})
-            )
-            return connection.execute(sa.delete(conversations).where(_c.session_id == session_id)).rowcount
+            _bury(connection, tombstone)
+            session = sa.delete(conversations).where(_c.session_id == session_id, _c.owner == owner)
+            return connection.execute(session).rowcount
 
         return await self._database.write(work)
 
-    async def feedback(self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None) -> None:
+    async def feedback(
+        self, session_id: str, turn_id: str, vote: Vote | None, comment: str | None = None, *, owner: str = ""
+    ) -> None:
         """Set the reader's vote and comment; None takes them back. Raises NotFoundError when there is no such turn."""
         rows.check_text("comment", comment or "")
         session_id, turn = session_id_of(session_id), _known_turn_id(turn_id)
 
         def work(connection: sa.Connection) -> int:
-            change = sa.update(conversations).where(_c.id == turn, _c.session_id == session_id)
+            change = sa.update(conversations).where(_c.id == turn, _c.session_id == session_id, _c.owner == owner)
             values = {"feedback": vote, "feedback_comment": comment, "feedback_at": now(connection)}
             return connection.execute(change.values(values)).rowcount
 
@@ -265,6 +272,14 @@ class ConversationStore:
             moment, last = found[-1]["created_at"], found[-1]["id"]
 
 
+def _bury(connection: sa.Connection, tombstone: str) -> None:
+    deleted_at = now(connection)
+    insert = insert_into(connection.dialect.name, deleted_sessions).values(
+        session_hash=tombstone, deleted_at=deleted_at
+    )
+    connection.execute(insert.on_conflict_do_update(index_elements=["session_hash"], set_={"deleted_at": deleted_at}))
+
+
 def _moment(connection: sa.Connection, asked: float) -> tuple[datetime, datetime]:
     """When it was `asked` (monotonic) on the database's clock: the earliest and the latest that it can have been.
 
@@ -284,7 +299,8 @@ def _insert(
     session_id = str(columns["session_id"])
     enter_session(connection, session_id)
     earliest, latest = _moment(connection, asked)
-    values = {**columns, "created_at": latest, "session_hash": _session_hash(session_id), "earliest": earliest}
+    tombstone = _session_hash(session_id, str(columns["owner"]))
+    values = {**columns, "created_at": latest, "session_hash": tombstone, "earliest": earliest}
     return connection.execute(statement, values).mappings().first()
 
 
@@ -314,7 +330,9 @@ def _given(name: str) -> sa.ColumnElement[Any]:
 
 def _unless_deleted(dialect: str, values: dict[str, sa.ColumnElement[Any]]) -> postgresql.Insert | sqlite.Insert:
     """Insert a turn once, with the next number of its session, unless that was deleted after the turn was asked."""
-    sequence = sa.select(sa.func.coalesce(sa.func.max(_c.sequence), 0) + 1).where(_c.session_id == _given("session_id"))
+    sequence = sa.select(sa.func.coalesce(sa.func.max(_c.sequence), 0) + 1).where(
+        _c.session_id == _given("session_id"), _c.owner == _given("owner")
+    )
     deleted_since = sa.exists().where(
         deleted_sessions.c.session_hash == sa.bindparam("session_hash"),
         deleted_sessions.c.deleted_at >= sa.bindparam("earliest", type_=_c.created_at.type),
@@ -324,8 +342,10 @@ def _unless_deleted(dialect: str, values: dict[str, sa.ColumnElement[Any]]) -> p
     return insert.on_conflict_do_nothing(index_elements=["id"])
 
 
-def _earlier_than(connection: sa.Connection, session_id: str, turn_id: str) -> sa.ColumnElement[bool]:
-    place = sa.select(_c.created_at, _c.sequence).where(_c.id == _known_turn_id(turn_id), _c.session_id == session_id)
+def _earlier_than(connection: sa.Connection, session_id: str, owner: str, turn_id: str) -> sa.ColumnElement[bool]:
+    place = sa.select(_c.created_at, _c.sequence).where(
+        _c.id == _known_turn_id(turn_id), _c.session_id == session_id, _c.owner == owner
+    )
     row = connection.execute(place).first()
     if row is None:
         raise NotFoundError("There is no such turn in this session.")
@@ -340,8 +360,8 @@ def _select(connection: sa.Connection, query: sa.Select[Any], **values: object) 
     return list(connection.execute(query, values).mappings())
 
 
-def _session_hash(session_id: str) -> str:
-    return hashlib.sha256(session_id.encode()).hexdigest()
+def _session_hash(session_id: str, owner: str) -> str:
+    return hashlib.sha256(f"{session_id}{owner}".encode()).hexdigest()
 
 
 def _turn_id(text: str) -> str:

@@ -55,6 +55,8 @@ conversations = sa.Table(
     sa.Column("output_hash", sa.String(128), nullable=False),
     sa.Column("deterministic", sa.Boolean, nullable=False),
     sa.Column("trace_id", sa.Text, nullable=False),
+    # A digest of the key that asked; empty where no keys are asked for. A session is its id and its owner.
+    sa.Column("owner", sa.String(64), nullable=False),
     sa.Column("feedback", sa.String(4)),
     sa.Column("feedback_comment", sa.Text),
     sa.Column("feedback_at", UtcTime),
@@ -67,7 +69,7 @@ sa.Index("idx_conversations_input_created", conversations.c.input_hash, conversa
 deleted_sessions = sa.Table(
     "deleted_sessions",
     metadata,
-    # The SHA-256 of the id: the id itself is deleted with the rest.
+    # The SHA-256 of the id and its owner: the id itself is deleted with the rest.
     sa.Column("session_hash", sa.String(64), primary_key=True),
     sa.Column("deleted_at", UtcTime, nullable=False),
 )

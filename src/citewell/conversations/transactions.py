@@ -22,10 +22,10 @@ to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_n
 class Bounds:
     """Seconds. asyncpg's own `command_timeout` does not fire on a frozen server, so these are kept by asyncio."""
 
-    connect: float = 5.0
-    statements: float = 5.0
+    connect: float = 2.5
+    statements: float = 2.5
     """For the statements of one transaction."""
-    call: float = 10.0
+    call: float = 2.8
     """For everything together: the wait for a connection, the work, and the one repetition after a disconnect."""
     close: float = 2.0
 

@@ -1,18 +1,26 @@
-"""The idempotency store: a finished answer is given again instead of being made again.
+"""The idempotency store: a finished answer is given again instead of being made again, to the same caller only.
 
-Kept in this process, bounded in number and time; a failed or abandoned question is not kept, so it can be asked again.
+Bounded in number and time, in this process or for all workers on Redis; a failed or abandoned question is not kept.
 """
 
+import hashlib
+import json
 import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
+from pydantic import TypeAdapter
+
+from citewell.api.admission.shared import RedisAway, SharedState
 from citewell.api.http_errors import Conflict
 from citewell.errors import InvalidInputError
-from citewell.models import AnswerEvent, Completed
+from citewell.models import AnswerEvent, Completed, PassagesFound, SearchStarted, TextReleased
 
+Events = tuple[AnswerEvent, ...]
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -20,46 +28,90 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 class KeptAnswer:
     """What is known of a key: the body it came with and, once finished, the events."""
 
-    fingerprint: bytes
+    fingerprint: str
     since: float
-    events: tuple[AnswerEvent, ...] | None = None
+    events: Events | None = None
+
+    def given(self, fingerprint: str) -> Events:
+        """Raises Conflict when the key came with another body, or its answer is still being made."""
+        if self.fingerprint != fingerprint:
+            raise Conflict("This Idempotency-Key was used with another body.")
+        if self.events is None:
+            raise Conflict("The answer for this Idempotency-Key is still being made.", retry_after=2)
+        return self.events
+
+
+class Claim:
+    """A key that this request makes the answer for. An answer that does not finish can be asked for again."""
+
+    def __init__(self, store: "IdempotencyStore", name: str, fingerprint: str, *, is_shared: bool) -> None:
+        self._store = store
+        self.name = name
+        self.fingerprint = fingerprint
+        self.is_shared = is_shared
+
+    async def end(self, events: Sequence[AnswerEvent]) -> None:
+        await self._store.end(self, tuple(events) if events and isinstance(events[-1], Completed) else None)
 
 
 class IdempotencyStore:
     """Finished answers by caller and Idempotency-Key."""
 
-    def __init__(self, *, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        most: int,
+        seconds: float,
+        claim_seconds: float = 60.0,
+        shared: SharedState | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """On Redis a claim whose worker died is free again after `claim_seconds`."""
         self._most = most
         self._seconds = seconds
+        self._claim_seconds = claim_seconds
+        self._shared = shared
         self._clock = clock
-        self._kept: OrderedDict[tuple[str, str], KeptAnswer] = OrderedDict()
+        self._kept: OrderedDict[str, KeptAnswer] = OrderedDict()
 
-    def begin(self, caller: str, key: str, fingerprint: bytes) -> tuple[AnswerEvent, ...] | None:
-        """The events of the finished answer, or None when it is this request that will make it.
-
-        Raises Conflict when the key came with another body, or its answer is still being made.
-        """
+    async def begin(self, caller: str, key: str, body: bytes) -> Claim | Events:
+        """The events of the finished answer, or a claim when it is this request that will make it. Raises Conflict."""
         if not _KEY.fullmatch(key):
             raise InvalidInputError(
                 "The header Idempotency-Key takes 1 to 255 visible ASCII characters.", field="Idempotency-Key"
             )
+        name = "reply:" + hashlib.sha256(f"{caller}\n{key}".encode()).hexdigest()
+        fingerprint = hashlib.sha256(body).hexdigest()
+        if self._shared is not None:
+            with suppress(RedisAway):
+                claimed = json.dumps([fingerprint, None])
+                found = await self._shared.claim(name, claimed, seconds=self._claim_seconds)
+                if found is None:
+                    return Claim(self, name, fingerprint, is_shared=True)
+                known, events = json.loads(found)
+                return KeptAnswer(known, 0.0, None if events is None else _adapter().validate_json(events)).given(
+                    fingerprint
+                )
         self._forget()
-        kept = self._kept.get((caller, key))
-        if kept is None:
-            self._kept[caller, key] = KeptAnswer(fingerprint, self._clock())
-            return None
-        if kept.fingerprint != fingerprint:
-            raise Conflict("This Idempotency-Key was used with another body.")
-        if kept.events is None:
-            raise Conflict("The answer for this Idempotency-Key is still being made.", retry_after=2)
-        return kept.events
+        kept = self._kept.get(name)
+        if kept is not None:
+            return kept.given(fingerprint)
+        self._kept[name] = KeptAnswer(fingerprint, self._clock())
+        return Claim(self, name, fingerprint, is_shared=False)
 
-    def end(self, caller: str, key: str, events: Sequence[AnswerEvent]) -> None:
+    async def end(self, claim: Claim, events: Events | None) -> None:
         """Keep a finished answer; forget the key of one that did not finish."""
-        if events and isinstance(events[-1], Completed):
-            self._kept[caller, key].events = tuple(events)
+        if claim.is_shared and self._shared is not None:
+            with suppress(RedisAway):
+                if events is None:
+                    await self._shared.remove(claim.name)
+                else:
+                    kept = json.dumps([claim.fingerprint, _adapter().dump_json(events).decode()])
+                    await self._shared.put(claim.name, kept, seconds=self._seconds)
+        elif events is None:
+            self._kept.pop(claim.name, None)
         else:
-            del self._kept[caller, key]
+            self._kept[claim.name].events = events
 
     def _forget(self) -> None:
         oldest = self._clock() - self._seconds
@@ -68,3 +120,9 @@ class IdempotencyStore:
                 break
             if kept.events is not None:
                 del self._kept[name]
+
+
+@cache
+def _adapter() -> TypeAdapter[Events]:
+    """Finished answers as JSON and back. What failed is never kept."""
+    return TypeAdapter(tuple[SearchStarted | PassagesFound | TextReleased | Completed, ...])

@@ -1,30 +1,20 @@
-"""The rate limiter: sliding windows per address and session. Owner of `limits` and `redis`.
+"""The rate limiter: sliding windows per address, session and what else has a policy."""
 
-Windows are kept in this process, or on Redis for several. A Redis that does not answer costs one short wait; then this
-process counts alone until Redis is back.
-"""
-
-import asyncio
-import contextlib
 import math
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal
 
+from citewell.api.admission.shared import RedisAway, SharedState
 from citewell.api.http_errors import LimitReached
-from citewell.logs import log
-from citewell.models import ServiceStatus
-
-if TYPE_CHECKING:
-    from limits import RateLimitItemPerMinute
-    from limits.aio.strategies import MovingWindowRateLimiter
-    from redis.asyncio import Redis
 
 WINDOW = 60
 MAX_KEYS = 50_000
-Policy = Literal["address", "session"]
+Policy = Literal["address", "session", "book"]
+_COUNTED: Mapping[Policy, str] = {"address": "address", "session": "session", "book": "address, of the book's pages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +32,8 @@ class RateLimitStatus:
         """Raises LimitReached."""
         if not self.admitted:
             raise LimitReached(
-                f"Rate limit exceeded: {self.limit} requests a minute for each {self.policy}. Please try again later.",
+                f"Rate limit exceeded: {self.limit} requests a minute for each {_COUNTED[self.policy]}. "
+                "Please try again later.",
                 policy=self.policy,
                 retry_after=self.reset,
             )
@@ -51,7 +42,7 @@ class RateLimitStatus:
 class LocalRateLimiter:
     """Exact moving windows in this process. Forgets the longest unused key when there are too many."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.time, max_keys: int = MAX_KEYS) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, max_keys: int = MAX_KEYS) -> None:
         self._clock = clock
         self._max_keys = max_keys
         self._hits: OrderedDict[tuple[Policy, str], deque[float]] = OrderedDict()
@@ -76,115 +67,30 @@ class LocalRateLimiter:
 
 
 class RateLimiter:
-    """The sliding windows. Open it with `async with`: it watches for Redis to come back."""
+    """The sliding windows: over all workers on Redis, else in this process."""
 
     def __init__(
         self,
-        limits: dict[Policy, int],
+        limits: Mapping[Policy, int],
         *,
-        redis_url: str | None = None,
-        redis_wait: float = 0.25,
-        clock: Callable[[], float] = time.time,
-        look_again: float = 1.0,
+        shared: SharedState | None = None,
+        workers: int = 1,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Without Redis each of several workers admits its share."""
         self._limits = limits
-        self._clock = clock
+        self._workers = workers
         self._local = LocalRateLimiter(clock=clock)
-        self._redis_url = redis_url
-        self._redis_wait = redis_wait
-        self._look_again = look_again
-        self._shared: MovingWindowRateLimiter | None = None
-        self._items: dict[Policy, RateLimitItemPerMinute] = {}
-        self._errors: tuple[type[Exception], ...] = ()
-        self._client: Redis | None = None
-        self._away = asyncio.Event()
-
-    @contextlib.asynccontextmanager
-    async def opened(self) -> AsyncGenerator[Self]:
-        if self._redis_url is None:
-            yield self
-            return
-        # Loading these takes a while, and most do without Redis.
-        from limits import RateLimitItemPerMinute
-        from limits.aio.storage import RedisStorage
-        from limits.aio.strategies import MovingWindowRateLimiter
-        from redis.asyncio import BlockingConnectionPool, Redis
-        from redis.exceptions import RedisError
-
-        pool = BlockingConnectionPool.from_url(
-            self._redis_url,
-            max_connections=32,
-            timeout=self._redis_wait,
-            socket_timeout=self._redis_wait,
-            socket_connect_timeout=self._redis_wait,
-        )
-        storage = RedisStorage(
-            self._redis_url,
-            implementation="redispy",
-            key_prefix="citewell",
-            connection_pool=pool,  # type: ignore[arg-type] # documented by limits, not in its annotation
-        )
-        self._shared = MovingWindowRateLimiter(storage)
-        self._items = {policy: RateLimitItemPerMinute(amount) for policy, amount in self._limits.items()}
-        self._client = Redis(connection_pool=pool)
-        self._errors = (RedisError, OSError, TimeoutError)
-        async with asyncio.TaskGroup() as group:
-            watching = group.create_task(self._watch())
-            try:
-                yield self
-            finally:
-                watching.cancel()
-        with contextlib.suppress(*self._errors):
-            await pool.disconnect()
+        self._shared = shared
 
     async def admit(self, policy: Policy, key: str) -> RateLimitStatus:
         """Count a request; one that is not admitted does not count."""
-        if self._shared is not None and not self._away.is_set():
-            try:
-                async with asyncio.timeout(self._redis_wait):
-                    return await self._admit_shared(self._shared, policy, key)
-            except self._errors as error:
-                log(
-                    "limits",
-                    "Redis does not answer; this process counts alone",
-                    level="warning",
-                    error=type(error).__name__,
-                )
-                self._away.set()
-        return self._local.admit(policy, key, self._limits[policy])
-
-    async def _admit_shared(self, windows: "MovingWindowRateLimiter", policy: Policy, key: str) -> RateLimitStatus:
-        item = self._items[policy]
-        admitted = await windows.hit(item, policy, key)
-        stats = await windows.get_window_stats(item, policy, key)
-        reset = max(0.0, stats.reset_time - self._clock())
-        return RateLimitStatus(policy, item.amount, max(0, stats.remaining), reset, admitted)
-
-    async def _watch(self) -> None:
-        while True:
-            await self._away.wait()
-            await asyncio.sleep(self._look_again)
-            if await self._ping():
-                log("limits", "Redis answers again")
-                self._away.clear()
-
-    async def _ping(self) -> bool:
-        try:
-            # Not the storage's own check: it swallows a cancellation.
-            async with asyncio.timeout(self._redis_wait):
-                return self._client is not None and bool(await self._client.ping())
-        except self._errors:
-            return False
-
-    async def status(self) -> ServiceStatus | None:
-        """For the health reply; None when Redis is not configured."""
-        if self._shared is None:
-            return None
-        begun = time.perf_counter()
-        if not self._away.is_set() and await self._ping():
-            return ServiceStatus("up", round((time.perf_counter() - begun) * 1000, 2), "Redis")
-        self._away.set()
-        return ServiceStatus("degraded", None, "Redis does not answer; each process counts alone")
+        limit = self._limits[policy]
+        if self._shared is not None:
+            with suppress(RedisAway):
+                entered = await self._shared.enter(f"{policy}:{key}", most=limit, seconds=WINDOW)
+                return RateLimitStatus(policy, limit, limit - entered.taken, entered.reset, entered.admitted)
+        return self._local.admit(policy, key, max(1, limit // self._workers))
 
 
 def rate_limit_headers(statuses: Sequence[RateLimitStatus]) -> dict[str, str]:

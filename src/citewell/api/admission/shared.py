@@ -1,0 +1,158 @@
+"""State that all workers share, on Redis: windows, slots, kept replies. Owner of `redis`.
+
+A Redis that does not answer costs one short wait; then RedisAway is raised at once until a watcher finds it back.
+"""
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from citewell.logs import log
+from citewell.models import ServiceStatus
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+T = TypeVar("T")
+_PREFIX = "citewell:"
+# By the clock of Redis, so that workers need not agree on the time: a window of hits, or of slots that are given back.
+_ENTER = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[1])
+local taken = redis.call('ZCARD', KEYS[1])
+local admitted = 0
+if taken < tonumber(ARGV[2]) then
+  redis.call('ZADD', KEYS[1], now, ARGV[3])
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  taken, admitted = taken + 1, 1
+end
+local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+return {admitted, taken, oldest and (oldest + ARGV[1] - now) or ARGV[1]}
+"""
+
+
+class RedisAway(Exception):
+    """This process has to do without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Where a window stands after somebody wanted to enter."""
+
+    member: str
+    admitted: bool
+    taken: int
+    reset: float
+    """Seconds until the oldest leaves."""
+
+
+class SharedState:
+    """Open it with `async with`: it watches for Redis to come back."""
+
+    def __init__(self, url: str, *, wait: float = 0.25, look_again: float = 1.0) -> None:
+        self._url = url
+        self._wait = wait
+        self._look_again = look_again
+        self._client: Redis | None = None
+        self._errors: tuple[type[Exception], ...] = ()
+        self._away = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncGenerator[Self]:
+        # Loading these takes a while, and most do without Redis.
+        from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.exceptions import RedisError
+
+        pool = BlockingConnectionPool.from_url(
+            self._url,
+            max_connections=32,
+            timeout=self._wait,
+            socket_timeout=self._wait,
+            socket_connect_timeout=self._wait,
+        )
+        self._client = Redis(connection_pool=pool)
+        self._errors = (RedisError, OSError, TimeoutError)
+        watching = asyncio.create_task(self._watch())
+        try:
+            yield self
+        finally:
+            watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watching
+            with contextlib.suppress(*self._errors):
+                await pool.disconnect()
+
+    async def enter(self, name: str, *, most: int, seconds: float) -> Entered:
+        """Enter a window unless `most` did in the last `seconds`. Raises RedisAway."""
+        member = uuid.uuid4().hex
+
+        async def work(client: "Redis") -> list[int | str]:
+            reply: list[int | str] = await client.eval(
+                _ENTER, 1, _PREFIX + name, str(int(seconds * 1000)), str(most), member
+            )
+            return reply
+
+        admitted, taken, reset = await self._tried(work)
+        return Entered(member, bool(admitted), int(taken), float(reset) / 1000)
+
+    async def leave(self, name: str, member: str) -> None:
+        """Give a place back. Raises RedisAway; the place is then free when its time is over."""
+        await self._tried(lambda client: client.zrem(_PREFIX + name, member))
+
+    async def claim(self, name: str, value: str, *, seconds: float) -> str | None:
+        """Set a value where there is none; else what is there. Raises RedisAway."""
+
+        async def work(client: "Redis") -> str | bytes | None:
+            if await client.set(_PREFIX + name, value, nx=True, ex=int(seconds)):
+                return None
+            return await client.get(_PREFIX + name) or value  # it ended at this very moment: to be asked once more
+
+        found = await self._tried(work)
+        return found.decode() if isinstance(found, bytes) else found
+
+    async def put(self, name: str, value: str, *, seconds: float) -> None:
+        """Raises RedisAway."""
+        await self._tried(lambda client: client.set(_PREFIX + name, value, ex=int(seconds)))
+
+    async def remove(self, name: str) -> None:
+        """Raises RedisAway."""
+        await self._tried(lambda client: client.delete(_PREFIX + name))
+
+    async def status(self) -> ServiceStatus:
+        begun = time.perf_counter()
+        if not self._away.is_set() and await self._ping():
+            return ServiceStatus("up", round((time.perf_counter() - begun) * 1000, 2), "Redis")
+        self._away.set()
+        return ServiceStatus("degraded", None, "Redis does not answer; each process counts alone")
+
+    async def _tried(self, work: Callable[["Redis"], Awaitable[T]]) -> T:
+        if self._client is None or self._away.is_set():
+            raise RedisAway
+        try:
+            async with asyncio.timeout(self._wait):
+                return await work(self._client)
+        except self._errors as error:
+            name = type(error).__name__
+            log("limits", "Redis does not answer; this process counts alone", level="warning", error=name)
+            self._away.set()
+            raise RedisAway from error
+
+    async def _watch(self) -> None:
+        while True:
+            await self._away.wait()
+            await asyncio.sleep(self._look_again)
+            if await self._ping():
+                log("limits", "Redis answers again")
+                self._away.clear()
+
+    async def _ping(self) -> bool:
+        try:
+            async with asyncio.timeout(self._wait):
+                return self._client is not None and bool(await self._client.ping())
+        except self._errors:
+            return False
