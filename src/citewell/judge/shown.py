@@ -1,0 +1,221 @@
+"""What was shown in a run, and what of it supports a sentence: quotes, vetoes, then the judge over chosen windows.
+
+Pure but for the judge. The windows that speak of the sentence are chosen by its words; whether they say it, the judge
+says. A sentence may rest on two passages together.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from citewell.document import Span, read_plain, sentences
+from citewell.judge.orders import addresses_model
+from citewell.judge.tables import Tables
+from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
+from citewell.judge.vetoes import Veto, Vetoes
+from citewell.judge.windows import windows
+from citewell.models import Passage
+from citewell.text import content_stems
+
+_CITED_JUDGED: Final = 3
+_AT_ONCE: Final = 5
+"""Windows that a judge which sees all at once is shown with a sentence."""
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence to find support for. `cited` are the passages that it names itself."""
+
+    text: str
+    cited: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    outcome: Outcome
+    score: float
+    places: Mapping[int, Place | None] = field(default_factory=dict)
+    """The passages that support, or at least speak of it, and where in each."""
+    reason: str = ""
+    contradicted: float = 0.0
+
+    @property
+    def supported(self) -> bool:
+        return self.outcome == "supported"
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A sentence, row or line of a passage."""
+
+    start: int
+    end: int
+    stems: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    number: int
+    text: str
+    stems: frozenset[str]
+    units: tuple[_Unit, ...]
+
+
+class Shown:
+    def __init__(self, judge: Judge, *, without: frozenset[Veto] = frozenset()) -> None:
+        self.vetoes = Vetoes(without)
+        self.tables = Tables()
+        self._judge = judge
+        self._windows: list[_Window] = []
+        self._quotes: dict[int, _Quotable] = {}
+        self._counts: dict[str, int] = {}
+        """In how many windows a stem stands."""
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._quotes
+
+    def __len__(self) -> int:
+        return len(self._quotes)
+
+    def show(self, number: int, passage: Passage) -> None:
+        """Passage `number` is evidence from now on, with its headings. The judge begins to read it."""
+        blocks = read_plain(passage.text)
+        units = [span for block in blocks for span in sentences(passage.text, block)]
+        orders = [span for span in units if addresses_model(passage.text[span.start : span.end])]
+        units = [span for span in units if span not in orders]
+        headings = passage.embedded_text[: len(passage.embedded_text) - len(passage.text)]
+        self.vetoes.show(headings + _without(passage.text, Span(0, len(passage.text)), orders))
+        self.tables.show(number, blocks)
+        self._quotes[number] = _Quotable(passage.text, units)
+        read = [_Unit(u.start, u.end, frozenset(content_stems(passage.text[u.start : u.end]))) for u in units]
+        for window in windows(passage):
+            text = window.text
+            if any(window.start <= o.start < window.end for o in orders):
+                text = headings + _without(passage.text, Span(window.start, window.end), orders)
+            inside = tuple(u for u in read if window.start <= u.start < window.end)
+            stems = frozenset(content_stems(text))
+            self._windows.append(_Window(number, text, stems, inside))
+            for stem in stems:
+                self._counts[stem] = self._counts.get(stem, 0) + 1
+        self._judge.prepare([w.text for w in self._windows if w.number == number])
+
+    async def find(self, claims: Sequence[Claim]) -> list[Finding]:
+        """The best finding for each claim, in their order."""
+        found = [self._settled(claim) for claim in claims]
+        rounds = (self._all,) if self._judge.at_once else (self._nearest, self._further)
+        for choose in rounds:
+            await self._round(claims, found, choose)
+        return [f or Finding("not_stated", 0.0, reason="no passage was shown") for f in found]
+
+    async def _round(
+        self, claims: Sequence[Claim], found: list[Finding | None], choose: "Callable[[Claim], list[_Seen]]"
+    ) -> None:
+        left = [i for i, f in enumerate(found) if f is None or (not f.supported and not f.reason)]
+        asked = [(i, seen) for i in left for seen in choose(claims[i])]
+        pairs: list[Pair] = [(claims[i].text, tuple(w.text for w in seen)) for i, seen in asked]
+        for (i, seen), verdict in zip(asked, await self._judge.judge(pairs) if pairs else (), strict=True):
+            found[i] = self._better(claims[i], found[i], seen, verdict)
+
+    def _better(self, claim: Claim, before: Finding | None, seen: "_Seen", verdict: Verdict) -> Finding:
+        supported = verdict.outcome == "supported"
+        if before is not None and (before.supported, before.score) >= (supported, verdict.score) and not (
+            supported and before.supported
+        ):
+            return before
+        places = {w.number: self._place(claim.text, w) for w in seen}
+        if before is not None and before.supported:  # each of several cited passages supports it by itself
+            return Finding("supported", max(before.score, verdict.score), {**before.places, **places})
+        return Finding(verdict.outcome, verdict.score, places, contradicted=verdict.contradicted)
+
+    def _settled(self, claim: Claim) -> Finding | None:
+        """A quote, or a veto; None when it is for the judge."""
+        for number in dict.fromkeys((*(n for n in claim.cited if n in self), *self._quotes)):
+            if place := self._quotes[number].find(claim.text):
+                return Finding("supported", 1.0, {number: place}, "word for word")
+        if veto := self.vetoes.veto(claim.text):
+            return Finding("not_stated", 0.0, reason=f"{veto[0]} not in evidence: {veto[1]}")
+        return None
+
+    def _nearest(self, claim: Claim) -> "list[_Seen]":
+        """The nearest window of each passage that is cited, else the nearest of all."""
+        ranked = self._ranked(claim.text)
+        own = {w.number: w for w in reversed(ranked) if w.number in claim.cited}
+        cited = [own[n] for n in dict.fromkeys(claim.cited) if n in own][:_CITED_JUDGED]
+        return [(w,) for w in cited or ranked[:1]]
+
+    def _further(self, claim: Claim) -> "list[_Seen]":
+        """The nearest that was not asked yet, and that one together with the first."""
+        ranked = self._ranked(claim.text)
+        asked = [w for (w,) in self._nearest(claim)]
+        others = [w for w in ranked if w not in asked]
+        found: list[_Seen] = [(others[0],)] if others else []
+        together = tuple([*asked, *others][:2])
+        return [*found, together] if len(together) > 1 else found
+
+    def _all(self, claim: Claim) -> "list[_Seen]":
+        ranked = self._ranked(claim.text)
+        own = [w for w in ranked if w.number in claim.cited]
+        return [tuple([*own, *(w for w in ranked if w not in own)][:_AT_ONCE])] if ranked else []
+
+    def _ranked(self, text: str) -> list[_Window]:
+        stems = frozenset(content_stems(text))
+        return sorted(self._windows, key=lambda w: -self._share(stems, w.stems))
+
+    def _share(self, stems: frozenset[str], held: frozenset[str]) -> float:
+        return sum(math.log(1 + len(self._windows) / self._counts[s]) for s in stems & held)
+
+    def _place(self, text: str, window: _Window) -> Place | None:
+        """The sentence, row or line of the window that shares most with the claim."""
+        stems = frozenset(content_stems(text))
+        best = max(window.units, key=lambda u: self._share(stems, u.stems), default=None)
+        return (best.start, best.end) if best else None
+
+
+_Seen = tuple[_Window, ...]
+_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_SIGNS: Final = re.compile(r"[\s.,;:!?'\"“”‘’()\[\]*_`>#|-]+")
+
+
+def plain(text: str) -> str:
+    """Words only, in lower case, one space between; the sign of a list item goes."""
+    return _SIGNS.sub(" ", _ITEM.sub("", text)).strip().lower()
+
+
+class _Quotable:
+    """The words of a passage, to find sentences in as whole sentences, items or rows."""
+
+    def __init__(self, text: str, units: Sequence[Span]) -> None:
+        self._units = units
+        self._starts: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+        words = " "
+        for i, unit in enumerate(units):
+            if said := plain(text[unit.start : unit.end]):
+                self._starts[len(words)] = i
+                words += said + " "
+                self._ends[len(words) - 1] = i
+        self._words = words
+
+    def find(self, sentence: str) -> Place | None:
+        wanted = plain(sentence)
+        at = self._words.find(f" {wanted} ") if wanted else -1
+        while at >= 0:
+            first, last = self._starts.get(at + 1), self._ends.get(at + 1 + len(wanted))
+            if first is not None and last is not None:
+                return self._units[first].start, self._units[last].end
+            at = self._words.find(f" {wanted} ", at + 1)
+        return None
+
+
+def _without(text: str, within: Span, holes: Sequence[Span]) -> str:
+    """A stretch of the text without the holes in it."""
+    parts, at = [], within.start
+    for hole in holes:
+        if within.start <= hole.start < within.end:
+            parts.append(text[at : hole.start])
+            at = hole.end
+    return "".join([*parts, text[at : within.end]])

@@ -1,0 +1,53 @@
+"""The judge that ships: Citewell's reading model, trained to tell, on the CPU."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Self
+
+from citewell.errors import ConfigurationError
+from citewell.inference import ReadingModel, Support
+from citewell.judge.verdict import Pair, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Where the outcomes part. Fitted by `citewell eval lines` on pages that were not trained on."""
+
+    supported: float
+    """From this probability on a sentence counts as supported."""
+    conflict: float
+    """From this probability of contradiction on, two passages contradict each other."""
+
+    @classmethod
+    def load(cls) -> Self:
+        text = (resources.files("citewell") / "assets" / "judge.json").read_text("utf-8")
+        try:
+            data = json.loads(text)
+            return cls(float(data["supported"]), float(data["conflict"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError("assets/judge.json is malformed. Install citewell again.") from error
+
+
+class TrainedJudge:
+    at_once = False
+
+    def __init__(self, model: ReadingModel, lines: Lines | None = None) -> None:
+        self._model = model
+        self._lines = lines or Lines.load()
+
+    def prepare(self, windows: Sequence[str]) -> None:
+        self._model.begin(windows)
+
+    async def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        texts = list(dict.fromkeys(window for _, windows in pairs for window in windows))
+        encoded = dict(zip(texts, await self._model.encode(texts), strict=True))
+        found = await self._model.support_all([(claim, [encoded[w] for w in windows]) for claim, windows in pairs])
+        return [self._verdict(support) for support in found]
+
+    def _verdict(self, support: Support) -> Verdict:
+        if support.supported >= self._lines.supported:
+            return Verdict("supported", support.supported, support.contradicted)
+        against = support.contradicted > support.not_stated
+        return Verdict("contradicted" if against else "not_stated", support.supported, support.contradicted)

@@ -1,0 +1,71 @@
+"""Vetoes: what no judge is asked about, because it can be told exactly. Few: numbers, code, addresses, orders to a model.
+
+Each looks at all that was shown. What a number belongs to, names, negation and "only" are the judge's business.
+"""
+
+import re
+from typing import Final, Literal
+
+from citewell.document import code_spans
+from citewell.judge.orders import addresses_model
+from citewell.judge.quantities import Amounts, quantities
+
+Veto = Literal["number", "code", "address", "order"]
+_TARGET: Final = re.compile(
+    r"(?:https?://|ftp://|www\.|mailto:|javascript:|vbscript:|data:[a-z]+/)[^\s<>\"'`]*", re.IGNORECASE
+)
+_IDENTIFIER: Final = re.compile(r"(?<![\w/.-])(?:--[a-z][\w-]+|[A-Za-z]\w*(?:_\w+|(?:\.[A-Za-z_]\w*)*\(\)))(?![\w/])")
+
+
+class Vetoes:
+    """What was shown, gathered for exact comparison."""
+
+    def __init__(self, skip: frozenset[Veto] = frozenset()) -> None:
+        self._skip = skip
+        self._amounts = Amounts()
+        self._text = ""
+        self._lowered = ""
+
+    def show(self, text: str) -> None:
+        self._amounts.add(quantities(text))
+        self._text += "\n" + _collapsed(text)
+        self._lowered = self._text.lower()
+
+    def stands(self, fragment: str) -> bool:
+        """Whether the fragment stands in what was shown, apart from blank space."""
+        return _collapsed(fragment) in self._text
+
+    def veto(self, text: str) -> tuple[Veto, str] | None:
+        """Which veto falls on the sentence, and why."""
+        for kind, found in (
+            ("order", lambda: text[:60] if addresses_model(text) else None),
+            ("address", lambda: self._foreign_address(text)),
+            ("code", lambda: self._foreign_code(text)),
+            ("number", lambda: q.text if (q := self._amounts.missing(text)) else None),
+        ):
+            if kind not in self._skip and (what := found()) is not None:
+                return kind, what
+        return None
+
+    def _foreign_address(self, text: str) -> str | None:
+        for match in _TARGET.finditer(text):
+            target = match.group().rstrip(".,;:!?)]}*_")
+            if not self.stands(target):
+                return target
+        return None
+
+    def _foreign_code(self, text: str) -> str | None:
+        for start, end in code_spans(text):
+            code = text[start:end].strip("` ")
+            if not self._stands_as_code(code):
+                return code
+        return next((m.group() for m in _IDENTIFIER.finditer(text) if not self._stands_as_code(m.group())), None)
+
+    def _stands_as_code(self, code: str) -> bool:
+        """`fetch()` stands for `fetch`, and the case of a plain word does not count."""
+        bare = code.removesuffix("()")
+        return self.stands(bare) or (bare.replace(" ", "").isalpha() and _collapsed(bare).lower() in self._lowered)
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())
