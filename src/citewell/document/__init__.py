@@ -23,10 +23,11 @@ from citewell.document.blocks import (
 from citewell.document.encoding import blocks_from_json, blocks_to_json, type_name
 from citewell.document.parts import part_of
 from citewell.document.plain import code_info, read_plain
-from citewell.document.splitter import STOPWORDS, split_sentences
+from citewell.document.splitter import SENTENCE_END, STOPWORDS, code_spans, ends_sentence, split_sentences
 from citewell.document.words import content, prose, sentences, standing_alone, table_row
 
 __all__ = [
+    "SENTENCE_END",
     "STOPWORDS",
     "Admonition",
     "Block",
@@ -47,7 +48,9 @@ __all__ = [
     "blocks_from_json",
     "blocks_to_json",
     "code_info",
+    "code_spans",
     "content",
+    "ends_sentence",
     "holders",
     "moved",
     "part_of",

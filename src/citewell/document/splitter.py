@@ -20,7 +20,7 @@ _ABBREVIATIONS = frozenset(
 )
 # Those that may end a sentence, when a word such as "The" or "It" follows.
 _MAY_END = frozenset("etc al a.m p.m inc ltd co corp u.s u.k u.n e.u ph.d b.sc m.sc".split())
-_END = re.compile(
+SENTENCE_END = re.compile(
     r"((?<![.!?…])[.!?…]++|[。！？])"
     r"([\"'”’)\]*_]*+)(?=\s|$|\[\d|[。！？]|(?<=[。！？]))"
 )
@@ -40,16 +40,16 @@ def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[S
     follow a full stop belong to the sentence before them.
     """
     stretch = text[start:end]
-    code = _code_spans(stretch)
+    code = code_spans(stretch)
     inside = next(code, None)
     found: list[Span] = []
     begin = 0
-    for match in _END.finditer(stretch):
+    for match in SENTENCE_END.finditer(stretch):
         while inside is not None and inside.end <= match.start():
             inside = next(code, None)
         if match.end() <= begin or (inside is not None and inside.start <= match.start()):
             continue
-        if not _ends_sentence(stretch, begin, match):
+        if not ends_sentence(stretch, begin, match):
             continue
         stop = match.end()
         if markers := _MARKERS.match(stretch, stop):
@@ -69,8 +69,8 @@ def trimmed(text: str, start: int, end: int) -> list[Span]:
     return [Span(start, end)] if end > start else []
 
 
-def _code_spans(text: str) -> Iterator[Span]:
-    """Between runs of as many backticks."""
+def code_spans(text: str) -> Iterator[Span]:
+    """Code in a line of Markdown: between runs of as many backticks, these included."""
     runs = [match.span() for match in _BACKTICKS.finditer(text)]
     later: dict[int, list[int]] = {}
     for number in range(len(runs) - 1, -1, -1):
@@ -87,7 +87,8 @@ def _code_spans(text: str) -> Iterator[Span]:
         number += 1
 
 
-def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
+def ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
+    """Whether a sentence that begins at `begin` ends at a match of SENTENCE_END. Looks a word back and a word ahead."""
     mark = match.group(1)
     following = _FOLLOWING.match(text, match.end())
     opening, next_word = (following["opening"], following["word"]) if following else ("", "")

@@ -11,7 +11,7 @@ import threading
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -82,17 +82,20 @@ class ReadingModel:
         self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="reading")
         self._loading = threading.Lock()
         self._parts: _Parts | None = None
-        self._kept: OrderedDict[str, Encoded] = OrderedDict()
+        self._kept: OrderedDict[str, Future[Encoded]] = OrderedDict()
 
     async def warm(self) -> None:
         await self._run(self._loaded)
 
+    def begin(self, texts: Sequence[str]) -> None:
+        """Encode these in the background: who asks for them later waits for what is left of the work."""
+        for text in texts:
+            self._begun(text)
+
     async def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        wanted = [text for text in dict.fromkeys(texts) if text not in self._kept]
-        fresh = dict(zip(wanted, await self._each(self._encode, wanted), strict=True))
-        found = [fresh[text] if text in fresh else self._kept[text] for text in texts]
-        self._keep(found)
-        return found
+        futures = [self._begun(text) for text in texts]
+        # Shielded: others may wait for the same text, and a reader who leaves must not take it from them.
+        return list(await asyncio.gather(*(asyncio.shield(asyncio.wrap_future(future)) for future in futures)))
 
     async def ask(self, question: str, passage: Encoded, units: Sequence[Place] = ()) -> Asked:
         """Ask the whole passage, and each unit (`text[start:end]`) with the rest hidden, though read in context."""
@@ -116,13 +119,15 @@ class ReadingModel:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._kept.clear()
 
-    def _keep(self, found: Sequence[Encoded]) -> None:
-        for encoded in found:
-            self._kept[encoded.text] = encoded
-            self._kept.move_to_end(encoded.text)
-        size = sum(len(e.starts) for e in self._kept.values())
-        while size > _KEPT_TOKENS:
-            size -= len(self._kept.popitem(last=False)[1].starts)
+    def _begun(self, text: str) -> "Future[Encoded]":
+        future = self._kept.get(text)
+        if future is None or (future.done() and future.exception() is not None):
+            future = self._kept[text] = self._threads.submit(self._encode, text)
+        self._kept.move_to_end(text)
+        size = sum(map(_tokens, self._kept))
+        while size > _KEPT_TOKENS and len(self._kept) > 1:
+            size -= _tokens(self._kept.popitem(last=False)[0])
+        return future
 
     async def _run(self, work: Callable[[], Made]) -> Made:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -207,6 +212,11 @@ class _Parts:
 def _tokens(passage: Encoded, unit: Place) -> tuple[int, int]:
     """The tokens that begin within the unit."""
     return bisect_left(passage.starts, unit[0]), bisect_left(passage.starts, unit[1])
+
+
+def _tokens(text: str) -> int:
+    """About how many tokens a text has."""
+    return min(len(text) // 4 + 1, _LONGEST_PASSAGE)
 
 
 def _clean(text: str) -> str:

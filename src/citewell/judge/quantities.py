@@ -32,7 +32,7 @@ euro 1 euro euros EUR
 
 
 def _units() -> dict[str, tuple[str, float]]:
-    table = {}
+    table: dict[str, tuple[str, float]] = {}
     for names, prefixes, endings in ((_SYMBOLS, _SI, ("",)), (_WORDS, _SI_WORDS, ("", "s"))):
         for name, dimension in names.items():
             for prefix, factor in {"": 1.0, **prefixes}.items():
@@ -50,7 +50,10 @@ def _units() -> dict[str, tuple[str, float]]:
 _UNITS: Final = _units()
 _SCALES: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _SHORT_SCALES: Final = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SMALL: Final = {w: float(i) for i, w in enumerate(_ONES.split())} | {
     w: 10.0 * i for i, w in enumerate(_TENS.split(), 2)
@@ -65,7 +68,9 @@ _DATE: Final = re.compile(
     r"|(?P<y4>\d{4})-(?P<m4>\d{2})-(?P<d4>\d{2})|(?P<m5>\d{1,2})/(?P<d5>\d{1,2})/(?P<y5>\d{4}))\b",
     re.IGNORECASE,
 )
-_VERSION: Final = re.compile(r"(?<![\w.])[vV]?\d+(?:\.\d+){2,}(?:[-.]?(?:rc|beta|alpha|dev)\d*)?\b|(?<![\w.])v\d+(?:\.\d+)?\b")
+_VERSION: Final = re.compile(
+    r"(?<![\w.])[vV]?\d+(?:\.\d+){2,}(?:[-.]?(?:rc|beta|alpha|dev)\d*)?\b|(?<![\w.])v\d+(?:\.\d+)?\b"
+)
 _NUMERAL: Final = re.compile(
     r"(?<![\w.])(?<![A-Za-z]-)(?P<sign>(?<![\w)\]])[-−])?(?P<currency>[$€])?"
     r"(?P<whole>\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?P<rest>(?:\.\d+)?+)"
@@ -78,7 +83,9 @@ _SPELLED: Final = re.compile(
 )
 _NAMED: Final = re.compile(r"(?:\b(?:version|release|v)|\b[A-Z][\w+#]*(?:\.js)?) ?$", re.ASCII)
 _RANGE: Final = re.compile(r"\s?(?:-|–|—|to|and|or)\s?")
-_HEDGE: Final = re.compile(r"\b(?:about|around|approx\w*|roughly|nearly|almost|some|circa|close to|over)\b|~|≈", re.IGNORECASE)
+_HEDGE: Final = re.compile(
+    r"\b(?:about|around|approx\w*|roughly|nearly|almost|some|circa|close to|over)\b|~|≈", re.IGNORECASE
+)
 _LEAST_TELLING: Final = 13.0
 """A whole number below this, without a unit, may count a list: it says too little to be wrong."""
 _ROUNDED: Final = 0.05
@@ -156,7 +163,9 @@ def _known(unit: str, gap: str) -> tuple[str, float] | None:
 
 def _spelled(text: str) -> Iterator[Quantity]:
     for m in _SPELLED.finditer(text):
-        words = [w for w in re.split(r"[-\s]+", m.group()[: m.start("unit") - m.start() if m["unit"] else None].lower()) if w]
+        words = [
+            w for w in re.split(r"[-\s]+", m.group()[: m.start("unit") - m.start() if m["unit"] else None].lower()) if w
+        ]
         if words[0] in _SCALES and text[max(0, m.start() - 2) : m.start()].strip()[-1:].isdigit():
             continue  # "5 million" was read as a numeral
         total = part = 0.0

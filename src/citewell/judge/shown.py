@@ -31,7 +31,12 @@ class Claim:
     """A sentence to find support for. `cited` are the passages that it names itself."""
 
     text: str
+    """As the judge reads it: with the lead-in of its list, without the label before it."""
     cited: tuple[int, ...] = ()
+    said: str = ""
+    """As it is written, when that is not the same."""
+    fragment: bool = False
+    """Too little to be judged: only a quote may stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +127,25 @@ class Shown:
 
     def _better(self, claim: Claim, before: Finding | None, seen: "_Seen", verdict: Verdict) -> Finding:
         supported = verdict.outcome == "supported"
-        if before is not None and (before.supported, before.score) >= (supported, verdict.score) and not (
-            supported and before.supported
-        ):
-            return before
         places = {w.number: self._place(claim.text, w) for w in seen}
-        if before is not None and before.supported:  # each of several cited passages supports it by itself
+        if before is None:
+            return Finding(verdict.outcome, verdict.score, places, contradicted=verdict.contradicted)
+        if before.supported and supported and len(seen) == 1:  # each of several cited passages supports it by itself
             return Finding("supported", max(before.score, verdict.score), {**before.places, **places})
+        if before.supported or (not supported and before.score >= verdict.score):
+            return before
         return Finding(verdict.outcome, verdict.score, places, contradicted=verdict.contradicted)
 
     def _settled(self, claim: Claim) -> Finding | None:
         """A quote, or a veto; None when it is for the judge."""
+        said = claim.said or claim.text
         for number in dict.fromkeys((*(n for n in claim.cited if n in self), *self._quotes)):
-            if place := self._quotes[number].find(claim.text):
+            if place := self._quotes[number].find(said):
                 return Finding("supported", 1.0, {number: place}, "word for word")
-        if veto := self.vetoes.veto(claim.text):
+        if veto := self.vetoes.veto(said):
             return Finding("not_stated", 0.0, reason=f"{veto[0]} not in evidence: {veto[1]}")
+        if claim.fragment:
+            return Finding("not_stated", 0.0, reason="a fragment, not a sentence")
         return None
 
     def _nearest(self, claim: Claim) -> "list[_Seen]":

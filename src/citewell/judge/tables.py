@@ -1,4 +1,4 @@
-"""Rows of the tables that were shown: a row of an answer stands as a row of the evidence, each cell under its column."""
+"""Rows of the tables that were shown. A row of an answer stands as one of them, each cell under its column."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,10 @@
-"""Vetoes: what no judge is asked about, because it can be told exactly. Few: numbers, code, addresses, orders to a model.
+"""Vetoes: what can be told exactly, no judge is asked: numbers, code, addresses, orders to a model.
 
 Each looks at all that was shown. What a number belongs to, names, negation and "only" are the judge's business.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from citewell.document import code_spans
@@ -25,6 +26,12 @@ class Vetoes:
         self._amounts = Amounts()
         self._text = ""
         self._lowered = ""
+        self._looks: Mapping[Veto, Callable[[str], str | None]] = {
+            "order": self._order,
+            "address": self._foreign_address,
+            "code": self._foreign_code,
+            "number": self._foreign_number,
+        }
 
     def show(self, text: str) -> None:
         self._amounts.add(quantities(text))
@@ -37,15 +44,17 @@ class Vetoes:
 
     def veto(self, text: str) -> tuple[Veto, str] | None:
         """Which veto falls on the sentence, and why."""
-        for kind, found in (
-            ("order", lambda: text[:60] if addresses_model(text) else None),
-            ("address", lambda: self._foreign_address(text)),
-            ("code", lambda: self._foreign_code(text)),
-            ("number", lambda: q.text if (q := self._amounts.missing(text)) else None),
-        ):
-            if kind not in self._skip and (what := found()) is not None:
+        for kind, look in self._looks.items():
+            if kind not in self._skip and (what := look(text)) is not None:
                 return kind, what
         return None
+
+    def _order(self, text: str) -> str | None:
+        return text[:60] if addresses_model(text) else None
+
+    def _foreign_number(self, text: str) -> str | None:
+        missing = self._amounts.missing(text)
+        return missing.text if missing else None
 
     def _foreign_address(self, text: str) -> str | None:
         for match in _TARGET.finditer(text):

@@ -1,0 +1,238 @@
+"""Each piece of model text against the passages shown: may it stand, with which markers, and if not, why."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from citewell.gate.empty import claims_nothing, is_title
+from citewell.gate.listings import Listings
+from citewell.gate.markers import (
+    balanced,
+    cited_in,
+    normalised,
+    outside_code,
+    safe,
+    with_markers,
+    without_markers,
+)
+from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
+from citewell.judge import Claim, Finding, Judge, Shown, plain
+from citewell.judge.quantities import quantities
+from citewell.models import Passage
+from citewell.text import content_stems
+
+_BOX: Final = re.compile(r"^\[[ xX]\]\s+")
+_INDEXED: Final = re.compile(r"\b[A-Za-z_][\w.]{0,60}\[(\d{1,4})\]")
+_TITLE: Final = re.compile(r"(\*\*|__)[^\s*_][^*_]{0,78}\1[:.]?")
+_LABELLED: Final = re.compile(r"(\*\*|__)(?P<label>[^\s*_][^*_]{0,78}?)(?::\1|\1\s?[:–—-])\s+(?=\S)")
+_YES_NO: Final = re.compile(r"(?:yes|no)\s?[,:;—–-]\s?", re.IGNORECASE)
+_REFERS_BACK: Final = re.compile(
+    r"(?:it|its|this|that|these|those|they|their|he|she|such|the (?:former|latter)|otherwise)\b", re.IGNORECASE
+)
+_EMPHASIS: Final = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_WORDS_FOR_A_CLAIM: Final = 2
+_WORDS_THAT_STAND_ALONE: Final = 6
+"""An item with fewer words of meaning is read as the end of its list's lead-in."""
+_SURE: Final = 0.7
+
+Kind = Literal["release", "wait", "lead_in", "label", "drop", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`release`: cited text. `wait`, `lead_in`, `label`: text that claims nothing and stands only with what follows."""
+
+    kind: Kind
+    text: str = ""
+    score: float = 0.0
+    places: Mapping[int, tuple[int, int] | None] = field(default_factory=dict)
+    ranges: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    """Of code: all places."""
+    reason: str = ""
+    cells: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(self.places) or tuple(self.ranges)
+
+
+_NOTHING: Final = Decision("nothing")
+
+
+class Checker:
+    """Holds what was shown and what of it was used."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._shown = Shown(judge)
+        self._listings = Listings()
+        self._stems: set[str] = set()
+        self._quotes: dict[int, set[tuple[int, int]]] = {}
+        self._said: set[str] = set()
+        self._said_in_list: set[str] = set()
+        self._header: tuple[str, ...] = ()
+
+    def show(self, number: int, passage: Passage) -> None:
+        self._shown.show(number, passage)
+        self._listings.add(number, passage.text)
+        self._stems.update(content_stems(passage.embedded_text))
+
+    @property
+    def cited(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        return {number: tuple(sorted(ranges)) for number, ranges in sorted(self._quotes.items())}
+
+    def used(self, decision: Decision) -> None:
+        """It was released: what supports it is cited."""
+        for number, place in decision.places.items():
+            self._quotes.setdefault(number, set()).update([place] if place else [])
+        for number, places in decision.ranges.items():
+            self._quotes.setdefault(number, set()).update(places)
+
+    def list_ended(self) -> None:
+        """Another list may have equal steps."""
+        self._said_in_list.clear()
+
+    async def decide(self, pieces: Sequence[Piece]) -> list[Decision]:
+        """A decision for each piece; all that needs the judge goes to it together."""
+        decided: list[Decision | None] = []
+        asked: list[tuple[int, Claim]] = []
+        for i, piece in enumerate(pieces):
+            found = self._prepared(piece)
+            decided.append(found if isinstance(found, Decision) else None)
+            if isinstance(found, Claim):
+                asked.append((i, found))
+        findings = await self._shown.find([claim for _, claim in asked]) if asked else []
+        for (i, claim), finding in zip(asked, findings, strict=True):
+            decided[i] = self._concluded(pieces[i], claim, finding)
+        return [d or _NOTHING for d in decided]
+
+    def in_context(self, piece: SentenceRead, decision: Decision, *, fell: bool) -> Decision:
+        """What was said before is not said again; what refers to a sentence that fell, falls with it."""
+        if decision.kind != "release":
+            return decision
+        clean = without_markers(decision.text)
+        if fell and _REFERS_BACK.match(clean.lstrip("*_ ")):
+            return Decision("drop", clean, reason="it refers to a sentence that was dropped")
+        said = self._said_in_list if piece.item else self._said
+        if plain(clean) in said:
+            return Decision("drop", clean, reason="said before")
+        said.add(plain(clean))
+        return decision
+
+    def _prepared(self, piece: Piece) -> Decision | Claim:
+        match piece:
+            case SentenceRead():
+                return self._sentence(piece)
+            case HeadingRead(text=text):
+                clean = without_markers(self._tidied(text))
+                return Decision("label", clean) if self._may_title(clean) else _NOTHING
+            case TableBegun(cells):
+                self._header = tuple(without_markers(self._tidied(c)) for c in cells)
+                return Decision("label", cells=self._header) if self._may_title(" ".join(self._header)) else _NOTHING
+            case RowRead(cells):
+                return self._row(cells)
+            case CodeRead():
+                return self._code(piece)
+        return _NOTHING
+
+    def _sentence(self, piece: SentenceRead) -> Decision | Claim:
+        text = self._tidied(piece.text)
+        clean = without_markers(text)
+        if not re.search(r"\w", clean):
+            return _NOTHING
+        leads = piece.last and clean.endswith(":")
+        if claims_nothing(clean, passages=len(self._shown)):
+            return Decision("lead_in" if leads else "wait", clean)
+        if _TITLE.fullmatch(clean) and not (piece.item and piece.last) and self._may_title(clean):
+            return Decision("label", clean)
+        judged, enough = self._judged(clean, without_markers(self._tidied(piece.lead)) if piece.lead else "")
+        if leads and not enough and self._shown.vetoes.veto(clean) is None:
+            return Decision("lead_in", clean)
+        return Claim(judged, cited_in(text), said=clean, fragment=not enough)
+
+    def _judged(self, clean: str, lead: str) -> tuple[str, bool]:
+        """The sentence as the judge reads it, and whether that claims enough to be judged."""
+        said = _YES_NO.sub("", clean, count=1) if _YES_NO.match(clean) else clean
+        labelled = _LABELLED.match(said)
+        if labelled and not self._known(labelled["label"]):
+            said = said[labelled.end() :]  # the model's own word for what follows
+        said = _EMPHASIS.sub("", said).strip()
+        size = len(content_stems(said)) + len(quantities(said))
+        if lead and size < _WORDS_THAT_STAND_ALONE:
+            return f"{_EMPHASIS.sub('', lead).rstrip(': ')}: {said}", True
+        return said, size >= _WORDS_FOR_A_CLAIM
+
+    def _row(self, cells: Sequence[str]) -> Decision | Claim:
+        """A row says: this, under that column. It stands as a row of the evidence, or as a sentence made of it."""
+        width = len(self._header)
+        tidied = [self._tidied(c) for c in (*cells, *[""] * width)[:width]]
+        clean = [without_markers(c) for c in tidied]
+        if not re.search(r"\w", "".join(clean)):
+            return _NOTHING
+        cited = tuple(n for c in tidied for n in cited_in(c))
+        if found := self._shown.tables.find(self._header, clean, cited):
+            if found.place is None:
+                return Decision("drop", " ".join(clean), reason="the evidence's table has other cells")
+            return self._cited_row(clean, Finding("supported", 1.0, {found.number: found.place}))
+        pairs = [f"{h} {c}".strip() for h, c in zip(self._header[1:], clean[1:], strict=False) if c]
+        return Claim(_EMPHASIS.sub("", ", ".join([clean[0], *pairs])), cited, said=" | ".join(clean))
+
+    def _cited_row(self, cells: Sequence[str], finding: Finding) -> Decision:
+        markers = "".join(f"[{n}]" for n in finding.places)
+        text = f"| {' | '.join([*cells[:-1], f'{cells[-1]} {markers}'])} |"
+        return Decision("release", text, finding.score, finding.places)
+
+    def _code(self, piece: CodeRead) -> Decision:
+        kept, ranges = self._listings.found(piece.lines)
+        if kept is None:
+            return Decision("drop", "\n".join(piece.lines), reason="code not in evidence")
+        fence = re.match(r"`{3,}|~{3,}", piece.opening)
+        mark = fence.group() if fence else "```"
+        language = re.match(r"[\w+#.-]*", piece.opening[len(mark) :].strip())
+        text = "\n".join([mark + (language.group() if language else ""), *kept, mark])
+        return Decision("release", text, 1.0, ranges=ranges)
+
+    def _concluded(self, piece: Piece, claim: Claim, finding: Finding) -> Decision:
+        if isinstance(piece, RowRead):
+            cells = claim.said.split(" | ")
+            return self._cited_row(cells, finding) if finding.supported else _dropped(claim, finding)
+        if not isinstance(piece, SentenceRead):
+            return _NOTHING
+        text = self._tidied(piece.text)
+        leads = piece.last and claim.said.endswith(":")
+        if finding.supported:
+            decision = self._marked(text, finding)
+            return replace(decision, kind="lead_in") if leads else decision
+        if leads and not finding.reason and finding.contradicted < _SURE:
+            return Decision("lead_in", claim.said)  # it stands or falls with what it announces
+        return _dropped(claim, finding)
+
+    def _marked(self, text: str, finding: Finding) -> Decision:
+        kept = with_markers(text, finding.places)
+        added = [n for n in finding.places if f"[{n}]" not in kept]
+        if added:
+            kept += " " + "".join(f"[{n}]" for n in added)
+        return Decision("release", kept, finding.score, finding.places)
+
+    def _may_title(self, text: str) -> bool:
+        if not re.search(r"\w", text):
+            return False
+        return self._shown.vetoes.veto(text) is None and is_title(text, self._stems.__contains__)
+
+    def _known(self, label: str) -> bool:
+        return all(s in self._stems for s in content_stems(label))
+
+    def _tidied(self, raw: str) -> str:
+        stands = self._shown.vetoes.stands
+        text = normalised(safe(_BOX.sub("", raw.strip()), stands))
+        return balanced(outside_code(text, lambda part: _INDEXED.sub(self._indexed, part))).strip()
+
+    def _indexed(self, match: re.Match[str]) -> str:
+        """`ranges[0]` is an expression of the passage, not a marker."""
+        literal = int(match[1]) not in self._shown and self._shown.vetoes.stands(match.group())
+        return f"`{match.group()}`" if literal else match.group()
+
+
+def _dropped(claim: Claim, finding: Finding) -> Decision:
+    reason = finding.reason or ("contradicted" if finding.outcome == "contradicted" else "not stated")
+    return Decision("drop", claim.said, finding.score, reason=reason)

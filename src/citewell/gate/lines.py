@@ -1,0 +1,110 @@
+"""What a line of streamed Markdown is, told as soon as its beginning allows."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+LineKind = Literal["blank", "rule", "definition", "fence", "heading", "item", "row", "prose"]
+
+_QUOTE: Final = re.compile(r"(?: {0,3}> ?)+")
+_HEADING: Final = re.compile(r"(#{1,6})(?: +(.*?))? *#* *$")
+_ORDERED: Final = re.compile(r"(\d{1,9})[.)] +(?=\S)")
+_BULLET: Final = re.compile(r"(?:[-*+] +|[•‣◦▪·] *)(?=\S)")
+_DEFINITION: Final = re.compile(r"\[\^?[^\]\n]{1,60}\]:")
+_BRACKET_OPEN: Final = re.compile(r"\[[^\]\n]{0,61}\]?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`prefix` is where the content begins."""
+
+    kind: LineKind
+    prefix: int = 0
+    indent: int = 0
+    level: int = 0
+    """Of a heading."""
+    number: int = 0
+    """Of an ordered item, as the model counts; -1 for a bullet."""
+    text: str = ""
+    """Of a heading; the opening of a fence."""
+
+
+def classified(line: str, *, whole: bool) -> Line | None:
+    """The kind of a line; None when more of it must be seen. More text never changes an answer."""
+    quote = _QUOTE.match(line)
+    start = quote.end() if quote else 0
+    if not whole and not line[start:].strip(" >"):
+        return None
+    body = line[start:].lstrip(" ")
+    prefix = len(line) - len(body)
+    indent = prefix - start
+    if not body:
+        return Line("blank")
+    sign = body[0]
+    if sign in "`~":
+        return _fence(body, prefix, indent, whole=whole)
+    if sign == "#":
+        return _heading(body, prefix, indent, whole=whole)
+    if sign == "|":
+        if not whole:
+            return None
+        return (
+            Line("row", prefix, indent)
+            if len(body.rstrip()) > 1 and body.rstrip()[-1] == "|"
+            else Line("prose", prefix, indent)
+        )
+    if sign in "-*+_=•‣◦▪·":
+        return _bullet(body, prefix, indent, whole=whole)
+    if sign.isascii() and sign.isdigit():
+        return _ordered(body, prefix, indent, whole=whole)
+    if sign == "[":
+        if _DEFINITION.match(body):
+            return Line("definition", prefix)
+        return None if not whole and _BRACKET_OPEN.match(body) else Line("prose", prefix, indent)
+    if sign == ":":
+        if body.startswith(":::"):
+            return Line("definition", prefix)
+        return None if not whole and not body.strip(":") else Line("prose", prefix, indent)
+    return Line("prose", prefix, indent)
+
+
+def _fence(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+    run = len(body) - len(body.lstrip(body[0]))
+    if run < 3 and (whole or len(body) > run):
+        return Line("prose", prefix, indent)
+    if not whole:
+        return None
+    if body[0] == "`" and "`" in body[run:]:
+        return Line("prose", prefix, indent)
+    return Line("fence", prefix, indent, text=body.rstrip())
+
+
+def _heading(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+    if re.match(r"#{1,6}[^# ]|#{7}", body):
+        return Line("prose", prefix, indent)
+    if not whole:
+        return None
+    match = _HEADING.match(body)
+    return (
+        Line("heading", prefix, indent, len(match[1]), text=match[2] or "") if match else Line("prose", prefix, indent)
+    )
+
+
+def _bullet(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+    sign = body[0]
+    if not body.strip(f"{sign} |:-" if sign == "-" else f"{sign} "):
+        # A rule, an underline, an empty item; or more is to come.
+        return Line("rule", prefix) if whole else None
+    if item := _BULLET.match(body):
+        return Line("item", prefix + item.end(), indent, number=-1)
+    return Line("prose", prefix, indent)
+
+
+def _ordered(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+    if item := _ORDERED.match(body):
+        return Line("item", prefix + item.end(), indent, number=int(item[1]))
+    if re.fullmatch(r"\d{1,9}(?:[.)] *)?", body):
+        if not whole:
+            return None
+        return Line("rule", prefix) if body.rstrip()[-1] in ".)" else Line("prose", prefix, indent)
+    return Line("prose", prefix, indent)

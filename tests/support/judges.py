@@ -1,0 +1,44 @@
+"""A judge for tests of what stands around it: a window supports what it has all the words of, and nothing else."""
+
+from collections.abc import Sequence
+
+from citewell.judge import Pair, Verdict
+from citewell.judge.quantities import Amounts, quantities
+from citewell.text import content_stems
+
+
+class WordJudge:
+    def __init__(self, *, at_once: bool = False) -> None:
+        self._at_once = at_once
+        self.calls: list[list[Pair]] = []
+        self.prepared: list[str] = []
+
+    @property
+    def at_once(self) -> bool:
+        return self._at_once
+
+    def prepare(self, windows: Sequence[str]) -> None:
+        self.prepared += windows
+
+    async def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        self.calls.append(list(pairs))
+        return [_verdict(claim, windows) for claim, windows in pairs]
+
+
+def _verdict(claim: str, windows: Sequence[str]) -> Verdict:
+    """By one sentence of each window, so that the words of two subjects do not mix."""
+    wanted = set(content_stems(claim))
+    near = " ".join(_nearest(wanted, window) for window in windows)
+    share = len(wanted & set(content_stems(near))) / max(len(wanted), 1)
+    amounts = Amounts()
+    amounts.add(quantities(near))
+    if share == 1 and amounts.missing(claim) is None:
+        return Verdict("supported", 0.95, 0.01)
+    return Verdict("not_stated", share / 2, 0.1)
+
+
+def _nearest(wanted: set[str], window: str) -> str:
+    """The window's headings and the sentence that shares most."""
+    headings, _, text = window.partition("\n") if "\n" in window else ("", "", window)
+    sentences = text.replace("\n", ". ").split(". ")
+    return f"{headings} " + max(sentences, key=lambda s: len(wanted & set(content_stems(s))), default="")
