@@ -31,7 +31,8 @@ from measuring import (
 import citewell
 from citewell.config import Settings
 from citewell.embedding import BuiltinEmbedder
-from citewell.grounding import BuiltinJudge, CitationGate
+from citewell.gate import CitationGate
+from citewell.grounding import LexicalJudge
 from citewell.index.edge import EdgeWriter
 from citewell.ingest.folder import FolderSource
 from citewell.ingest.sources import PageRead
@@ -114,7 +115,7 @@ async def ask(data: Path) -> dict[str, float]:
 
 async def gate_times(answers: list[Answer]) -> dict[str, float]:
     """The gate alone, over the answers again: milliseconds for each sentence."""
-    judge, times = BuiltinJudge(), []
+    judge, times = LexicalJudge(), []
     for answer in answers:
         count = len(sentences(answer.text))
         if answer.status != "success" or not count:

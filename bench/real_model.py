@@ -19,7 +19,7 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.engine import Engine, EngineOptions
 from citewell.errors import CitewellError
-from citewell.grounding import BuiltinJudge
+from citewell.grounding import LexicalJudge
 from citewell.models import Question
 from citewell.text import sentences
 from citewell.wiring import open_searching
@@ -42,7 +42,7 @@ async def main(url: str, count: int) -> None:
             engine = Engine(
                 retriever=parts.retriever,
                 agent=agent,
-                judge=BuiltinJudge(),
+                judge=LexicalJudge(),
                 confidence=Confidence.load(),
                 conversations=store,
                 options=options,

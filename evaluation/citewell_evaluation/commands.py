@@ -95,7 +95,7 @@ def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
 @evaluations.command("support")
 def support(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
     """Claims and their evidence: does the gate's judge tell the supported from the others? A file or a folder."""
-    from citewell.grounding import BuiltinJudge
+    from citewell.grounding.support import BuiltinJudge
     from citewell_evaluation.judging import evaluate_support
 
     def run(progress: "Progress") -> "Awaitable[Evaluation]":

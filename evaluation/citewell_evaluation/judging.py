@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.grounding import SupportJudge, contradictions
+from citewell.grounding import contradictions
 from citewell.grounding.evidence import prepared
+from citewell.grounding.support import SupportJudge
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
 from citewell_evaluation.datasets import fingerprint, name_of, read_claims, read_conflicts
 from citewell_evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, mean, percentile

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from citewell.contracts import DeterminismRecord
     from citewell.embedding import Embedder
     from citewell.engine import Engine
-    from citewell.grounding import SupportJudge
     from citewell.index import IndexWriter, PassageIndex
     from citewell.ingest import IngestReport, Progress
+    from citewell.judge import Judge
 
 MAX_SELECTION = 10_000
 
@@ -208,7 +208,7 @@ def open(  # noqa: A001 read as citewell.open
     embedder: "Embedder | None" = None,
     index: "PassageIndex | None" = None,
     writer: "IndexWriter | None" = None,
-    judge: "SupportJudge | None" = None,
+    judge: "Judge | None" = None,
     model: "HostedModel | None" = None,
 ) -> Book:
     """A book in `folder`, for `async with`. Nothing is opened yet.

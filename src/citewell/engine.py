@@ -20,7 +20,9 @@ from citewell.conversations import HISTORY_TOKENS, last_turns
 from citewell.errors import CitewellError, DeadlineError, ModelError
 from citewell.evidence import Evidence
 from citewell.extractive import Numbered, Reading, compose, read, topic, unfinished
-from citewell.grounding import CitationGate, Conflict, SupportJudge, contradictions
+from citewell.gate import CitationGate
+from citewell.grounding import Conflict, contradictions
+from citewell.judge import Judge
 from citewell.models import (
     SELECTION_URL,
     Answer,
@@ -104,7 +106,7 @@ class Engine:
         *,
         retriever: Retriever,
         agent: BookAgent,
-        judge: SupportJudge,
+        judge: Judge,
         confidence: Confidence,
         conversations: "ConversationStore",
         options: EngineOptions | None = None,

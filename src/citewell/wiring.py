@@ -12,8 +12,8 @@ from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder
 from citewell.engine import Engine, EngineOptions
 from citewell.errors import ConfigurationError
-from citewell.grounding import SupportJudge
 from citewell.index import IndexWriter, PassageIndex
+from citewell.judge import Judge
 from citewell.retrieval import Retriever
 
 if TYPE_CHECKING:  # importing it for real takes a second
@@ -27,7 +27,7 @@ class Seams:
     embedder: Embedder | None = None
     index: PassageIndex | None = None
     writer: IndexWriter | None = None
-    judge: SupportJudge | None = None
+    judge: Judge | None = None
     model: HostedModel | None = None
 
 
@@ -110,14 +110,14 @@ async def open_conversations(settings: Settings) -> AsyncIterator["ConversationS
 async def open_parts(settings: Settings, seams: Seams, searching: Searching) -> AsyncIterator[Parts]:
     """Open what answering needs beside the search, and close it in reverse order."""
     from citewell.confidence import Confidence
-    from citewell.grounding import BuiltinJudge
+    from citewell.grounding import LexicalJudge
 
     async with open_conversations(settings) as conversations:
         agent = BookAgent(seams.model or _hosted_model(settings))
         engine = Engine(
             retriever=searching.retriever,
             agent=agent,
-            judge=seams.judge or BuiltinJudge(),
+            judge=seams.judge or LexicalJudge(),
             confidence=Confidence.load(),
             conversations=conversations,
             options=EngineOptions(

@@ -11,7 +11,8 @@ import pytest
 
 from citewell.agent import HostedModel
 from citewell.engine import EngineOptions
-from citewell.grounding import BuiltinJudge
+from citewell.grounding import LexicalJudge
+from citewell.judge import Claim, Shown
 from tests.support.toy_book import PASSAGES, a_question, toy_book
 
 URL = os.environ.get("CITEWELL_TEST_MODEL_URL")
@@ -25,8 +26,9 @@ pytestmark = [
 async def test_every_sentence_of_a_real_model_stands_on_a_passage(tmp_path: Path) -> None:
     hosted = HostedModel("local", URL or "", "none", seconds=600.0)
     options = EngineOptions(total_seconds=660.0)
-    judge = BuiltinJudge()
-    evidence = [p.text for p in PASSAGES]
+    shown = Shown(LexicalJudge())
+    for number, passage in enumerate(PASSAGES, start=1):
+        shown.show(number, passage)
     async with toy_book(tmp_path, model=hosted, model_deadline=600.0, options=options) as book:
         for text in ("What is inverse kinematics?", "How long does the battery last?", "Who invented the robot?"):
             answer = await book.engine.answer(a_question(text, history=()))
@@ -35,4 +37,5 @@ async def test_every_sentence_of_a_real_model_stands_on_a_passage(tmp_path: Path
                 continue
             for sentence in re.split(r"(?<=\])\s+", answer.text):
                 plain = re.sub(r"\s*\[\d+\]", "", sentence).strip()
-                assert judge.judge(plain, evidence).supported or len(plain.split()) < 4, sentence
+                [finding] = await shown.find([Claim(plain)])
+                assert finding.supported or len(plain.split()) < 4, sentence

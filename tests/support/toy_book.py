@@ -14,7 +14,7 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.embedding import BuiltinEmbedder, RememberedQueries
 from citewell.engine import Engine, EngineOptions
-from citewell.grounding import BuiltinJudge
+from citewell.grounding import LexicalJudge
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.models import Passage, Question
 from citewell.retrieval import Retriever
@@ -104,7 +104,7 @@ async def toy_book(
         engine = Engine(
             retriever=retriever,
             agent=BookAgent(model, deadline=model_deadline),
-            judge=BuiltinJudge(),
+            judge=LexicalJudge(),
             confidence=Confidence.load(),
             conversations=conversations,
             options=options,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.grounding import Support
+from citewell.grounding.support import Support
 from citewell_evaluation.judging import evaluate_conflicts, evaluate_support
 
 

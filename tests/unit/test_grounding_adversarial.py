@@ -2,7 +2,7 @@
 
 import pytest
 
-from citewell.grounding import BuiltinJudge
+from citewell.grounding.support import BuiltinJudge
 
 ARM = (
     "The Atlas-6 arm has six joints and lifts a payload of 5 kg. Its reach is 850 mm. The Atlas-9 arm lifts 12 kg and "

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.grounding import BuiltinJudge
 from citewell.grounding.quantities import quantities
+from citewell.grounding.support import BuiltinJudge
 from citewell_evaluation.boosting import Boosting
 from citewell_evaluation.support import fit
 

@@ -1,7 +1,6 @@
-"""Grounding: every sentence is checked against the passages that were shown. Pure; no I/O, no clock."""
+"""Support and conflicts by counting words. Pure; no I/O, no clock."""
 
 from citewell.grounding.conflicts import Conflict, contradictions
-from citewell.grounding.gate import CitationGate
-from citewell.grounding.support import BuiltinJudge, Support, SupportJudge
+from citewell.grounding.lexical import LexicalJudge
 
-__all__ = ["BuiltinJudge", "CitationGate", "Conflict", "Support", "SupportJudge", "contradictions"]
+__all__ = ["Conflict", "LexicalJudge", "contradictions"]

@@ -124,9 +124,9 @@ class ReadingModel:
         if future is None or (future.done() and future.exception() is not None):
             future = self._kept[text] = self._threads.submit(self._encode, text)
         self._kept.move_to_end(text)
-        size = sum(map(_tokens, self._kept))
+        size = sum(map(_size, self._kept))
         while size > _KEPT_TOKENS and len(self._kept) > 1:
-            size -= _tokens(self._kept.popitem(last=False)[0])
+            size -= _size(self._kept.popitem(last=False)[0])
         return future
 
     async def _run(self, work: Callable[[], Made]) -> Made:
@@ -214,7 +214,7 @@ def _tokens(passage: Encoded, unit: Place) -> tuple[int, int]:
     return bisect_left(passage.starts, unit[0]), bisect_left(passage.starts, unit[1])
 
 
-def _tokens(text: str) -> int:
+def _size(text: str) -> int:
     """About how many tokens a text has."""
     return min(len(text) // 4 + 1, _LONGEST_PASSAGE)
 

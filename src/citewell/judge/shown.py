@@ -88,7 +88,7 @@ class Shown:
 
     def show(self, number: int, passage: Passage) -> None:
         """Passage `number` is evidence from now on, with its headings. The judge begins to read it."""
-        blocks = read_plain(passage.text)
+        blocks = passage.blocks or read_plain(passage.text)
         units = [span for block in blocks for span in sentences(passage.text, block)]
         orders = [span for span in units if addresses_model(passage.text[span.start : span.end])]
         units = [span for span in units if span not in orders]

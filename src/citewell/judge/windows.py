@@ -27,7 +27,7 @@ def windows(passage: Passage) -> tuple[Window, ...]:
         return (Window(whole, 0, len(passage.text)),)
     headings = whole[: len(whole) - len(passage.text)][-LONGEST // 4 :]
     room = LONGEST - len(headings)
-    blocks = read_plain(passage.text)
+    blocks = passage.blocks or read_plain(passage.text)
     return tuple(
         Window(headings + _header(blocks, start) + passage.text[start:end], start, end)
         for start, end in _stretches(passage.text, blocks, room)
@@ -65,6 +65,7 @@ def _pieces(text: str, blocks: Sequence[Block], room: int) -> Iterator[tuple[int
 def _header(blocks: Sequence[Block], start: int) -> str:
     """The header of the table in whose midst a window begins."""
     for block in blocks:
-        if isinstance(block, Table) and block.header and block.start < start < block.end:
+        divided = block.divided is not None and block.divided[0] > 1
+        if isinstance(block, Table) and block.header and block.start < start + divided and start < block.end:
             return f"{table_row(block.header)}\n|{' --- |' * len(block.header)}\n"
     return ""
