@@ -24,7 +24,6 @@ OWNERS = {
     "qdrant_edge": ("index/",),
     "qdrant_client": ("index/",),
     "onnxruntime": ("inference/", "embedding/builtin.py"),
-    "tokenizers": ("inference/", "embedding/builtin.py"),
     "httpx": ("embedding/hosted.py", "ingest/", "index/server_client.py"),
     "selectolax": ("ingest/",),
     "markdown_it": ("ingest/",),

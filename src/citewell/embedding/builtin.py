@@ -2,9 +2,8 @@
 
 import asyncio
 import os
-import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,38 +14,16 @@ from citewell.errors import EmbeddingError
 from citewell.inference.files import ASSETS as ALL_ASSETS
 from citewell.inference.files import open_session, open_tokenizer, verified
 from citewell.models import Vector
+from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:
     import onnxruntime
-    from tokenizers import Tokenizer
 
 ASSETS: Final = ALL_ASSETS / "embedder"
 _POSITIONS: Final = 512
 _CLS, _SEP = 101, 102
-_ALPHANUMERIC: Final = re.compile(r"[A-Za-z0-9]+")
-_SPECIAL: Final = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
-"""One token each, whatever stands around it."""
-_REMEMBERED: Final = 2**15
-_KEPT_LENGTH: Final = 64
-"""Longer runs are data, not words, and would fill the memory."""
 _SLICE: Final = 8
 """Texts that a thread takes at a time: enough to make the hand-over cheap, few enough to stop soon."""
-
-
-class _Remembered(dict[str, int]):
-    """What `count` says of each word. Read as a dictionary, because ingestion looks up some hundred words a passage."""
-
-    def __init__(self, count: Callable[[str], int]) -> None:
-        super().__init__()
-        self._count = count
-
-    def __missing__(self, word: str) -> int:
-        counted = self._count(word)
-        if len(word) <= _KEPT_LENGTH:
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[word] = counted
-        return counted
 
 
 class BuiltinTokenizer:
@@ -55,34 +32,19 @@ class BuiltinTokenizer:
     def __init__(self, assets: Path = ASSETS) -> None:
         self._assets = assets
         self._loading = threading.Lock()
-        self._tokenizer: Tokenizer | None = None
-        self._parts = _Remembered(lambda part: len(self.encode(part)))
-        self._words = _Remembered(self._count_word)
+        self._pieces: WordPieces | None = None
 
     def count(self, text: str) -> int:
-        """As many as `encode` gives. No word piece reaches over a blank, and most words were counted before."""
-        # Not at every blank that Python knows: the tokenizer removes some of them, and what they part becomes one word.
-        words = text.replace("\n", " ").replace("\t", " ").replace("\r", " ").split(" ")
-        return sum(map(self._words.__getitem__, words))
-
-    def _count_word(self, word: str) -> int:
-        if not (word.isascii() and word.isprintable()) or _SPECIAL.search(word):
-            return len(self.encode(word))
-        # Each mark of ASCII is a token by itself, and parts the word.
-        parts = _ALPHANUMERIC.findall(word)
-        return sum(map(self._parts.__getitem__, parts)) + len(word) - sum(map(len, parts))
+        return self._loaded().count(text)
 
     def encode(self, text: str) -> list[int]:
-        # A lone surrogate is no text for the tokenizer.
-        clean = text.encode("utf-8", "replace").decode("utf-8")
-        ids: list[int] = self._loaded().encode(clean, add_special_tokens=False).ids
-        return ids
+        return self._loaded().ids(text)
 
-    def _loaded(self) -> "Tokenizer":
+    def _loaded(self) -> WordPieces:
         with self._loading:
-            if self._tokenizer is None:
-                self._tokenizer = open_tokenizer(self._assets)
-            return self._tokenizer
+            if self._pieces is None:
+                self._pieces = open_tokenizer(self._assets)
+            return self._pieces
 
 
 class BuiltinEmbedder:

@@ -1,4 +1,4 @@
-"""Inference: the models that ship with Citewell, on the CPU. The one owner of onnxruntime and tokenizers."""
+"""Inference: the models that ship with Citewell, on the CPU. The one owner of onnxruntime."""
 
 from citewell.inference.reading import Asked, Encoded, ReadingModel, Support
 

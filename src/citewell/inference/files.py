@@ -1,4 +1,4 @@
-"""Model files: checked against their manifest, opened as ONNX sessions and tokenizers. Imports both libraries late."""
+"""Model files: checked against their manifest, opened as ONNX sessions and word pieces. Imports onnxruntime late."""
 
 import hashlib
 import json
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from citewell.errors import ConfigurationError
+from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:
     import onnxruntime
-    from tokenizers import Tokenizer
 
 ASSETS: Final = Path(__file__).parent.parent / "assets"
 
@@ -41,7 +41,5 @@ def open_session(model: bytes) -> "onnxruntime.InferenceSession":
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def open_tokenizer(assets: Path) -> "Tokenizer":
-    from tokenizers import Tokenizer
-
-    return Tokenizer.from_str(verified(assets, "tokenizer.json").decode("utf-8"))
+def open_tokenizer(assets: Path) -> WordPieces:
+    return WordPieces.of_json(verified(assets, "tokenizer.json").decode("utf-8"))

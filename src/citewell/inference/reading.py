@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from citewell.errors import ModelError
 from citewell.inference.files import ASSETS, open_session, open_tokenizer, verified
+from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:
     import onnxruntime
-    from tokenizers import Tokenizer
 
 Floats = NDArray[np.float32]
 Place = tuple[int, int]
@@ -148,15 +148,15 @@ class ReadingModel:
 
     def _encode(self, text: str) -> Encoded:
         parts = self._loaded()
-        tokens = parts.tokenizer.encode(_clean(text), add_special_tokens=False)
-        ids, offsets = tokens.ids[:_LONGEST_PASSAGE], tokens.offsets[:_LONGEST_PASSAGE]
+        tokens = parts.tokenizer.pieces(text)
+        ids, offsets = tokens.ids[:_LONGEST_PASSAGE], tokens.spans[:_LONGEST_PASSAGE]
         size = len(ids) + 1
         made = parts.run([*ids, _END], range(_PASSAGE_FROM, _PASSAGE_FROM + size), 1, np.ones((size, size), bool), ())
         end = len(text) if len(tokens.ids) == len(ids) else offsets[-1][1]
         return Encoded(text, end, tuple(a for a, _ in offsets), made["present"])
 
     def _sentence(self, mark: int, text: str) -> list[int]:
-        ids = self._loaded().tokenizer.encode(_clean(text), add_special_tokens=False).ids[:_LONGEST_SENTENCE]
+        ids = self._loaded().tokenizer.ids(text)[:_LONGEST_SENTENCE]
         return [mark, *ids, _END]
 
     def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
@@ -188,7 +188,7 @@ class ReadingModel:
 @dataclass(frozen=True, slots=True)
 class _Parts:
     session: "onnxruntime.InferenceSession"
-    tokenizer: "Tokenizer"
+    tokenizer: WordPieces
     states: int
 
     def run(
@@ -217,8 +217,3 @@ def _tokens(passage: Encoded, unit: Place) -> tuple[int, int]:
 def _size(text: str) -> int:
     """About how many tokens a text has."""
     return min(len(text) // 4 + 1, _LONGEST_PASSAGE)
-
-
-def _clean(text: str) -> str:
-    """A lone surrogate is no text for the tokenizer; one character stays one character, so that places hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
