@@ -18,9 +18,10 @@ help: ## list the targets
 
 setup: .venv/.dev ## make .venv with everything, test tools too
 
-demo: .venv/.runtime ## ingest the demo book and serve it with a page to try (PORT=8123 picks the port)
-	@CITEWELL_DATA_DIR=$${CITEWELL_DATA_DIR:-.citewell/demo} $(BIN)/citewell ingest examples/book
-	@CITEWELL_DATA_DIR=$${CITEWELL_DATA_DIR:-.citewell/demo} $(BIN)/citewell serve --host $(HOST) --port $(PORT)
+demo: ## read the demo book and serve it with a page to try (PORT=8123 picks the port)
+	@[ -e .venv/.runtime ] || echo "Making .venv with what Citewell needs (once, about a minute) ..."
+	@$(MAKE) -s .venv/.runtime
+	@$(BIN)/citewell demo --host $(HOST) --port $(PORT)
 
 serve: .venv/.runtime ## serve the index in CITEWELL_DATA_DIR
 	@$(BIN)/citewell serve --host $(HOST) --port $(PORT)
@@ -35,6 +36,9 @@ check: .venv/.dev ## format, lint, types and import directions only
 
 unit: .venv/.dev ## the fast tests only
 	@$(BIN)/pytest -q tests/unit
+
+lowest: .venv/.dev ## the unit tests on the lowest versions that pyproject.toml names
+	@sh scripts/lowest
 
 browser: ## install Chromium and the widget's tools for the browser tests, where that is possible
 	@sh scripts/get_browser

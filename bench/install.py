@@ -1,7 +1,7 @@
 """What an installation takes on disk, with the one embedding file that all four embed with.
 
-"citewell" is what the peers' scripts do: ingest and search (requirements-search.lock). "citewell, whole" is the product
-as pip installs it: server, agent, databases, all that scales out.
+"citewell" is `pip install citewell`: ingest, search and ask with the built-in models. "citewell, whole" is
+`citewell[all]`: server, agent, databases, all that scales out.
 """
 
 import shutil
@@ -18,10 +18,9 @@ PEERS = ("llamaindex", "haystack", "langchain")
 
 def measure() -> dict[str, Figures]:
     embedding = megabytes([REPO / "src" / EMBEDDER])
-    lock = ["--no-deps", "--require-hashes", "-r", REPO / "requirements-search.lock"]
     found = {
-        "citewell": _figures(_environment("install-search", lock, ["--no-deps", REPO]), embedding),
-        "citewell, whole": _figures(_environment("install-whole", [REPO]), embedding),
+        "citewell": _figures(_environment("install-base", [REPO]), embedding),
+        "citewell, whole": _figures(_environment("install-whole", [f"{REPO}[all]"]), embedding),
     }
     for peer in PEERS:
         if (environment := HERE / "peers" / peer / ".venv").exists():

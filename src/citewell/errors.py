@@ -2,6 +2,7 @@
 
 CitewellError
 ├── ConfigurationError          a setting is wrong; the message names the variable
+│   └── MissingExtraError       a part that is not installed; the message says how to install it
 ├── InvalidInputError           the request is not valid
 │   ├── InvalidQueryError
 │   ├── InvalidFilterError      lists the valid fields
@@ -38,6 +39,13 @@ class CitewellError(Exception):
 
 class ConfigurationError(CitewellError):
     code = "configuration_error"
+
+
+class MissingExtraError(ConfigurationError):
+    code = "missing_extra"
+
+    def __init__(self, extra: str, missing: ModuleNotFoundError) -> None:
+        super().__init__(f"{missing.name} is not installed. Install it with: pip install 'citewell[{extra}]'")
 
 
 class InvalidInputError(CitewellError):

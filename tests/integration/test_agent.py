@@ -43,7 +43,7 @@ async def said_by(*plays: Play, deadline: float = 5.0, task: Task | None = None)
         return await collected(agent, task or a_task()), server
 
 
-async def test_the_built_in_model_says_its_draft_through_the_same_runner() -> None:
+async def test_the_built_in_model_says_its_draft() -> None:
     assert await collected(BookAgent(), a_task()) == "A node is a process. [1]\n"
 
 

@@ -71,9 +71,13 @@ class BookAgent:
 
         What fails before the first text is tried again, twice; after it, never.
         """
+        if self._hosted is None:
+            for line in (task.draft() or NOT_FOUND).splitlines(keepends=True):
+                yield line
+            return
         await asyncio.to_thread(self.warm_up)  # seconds at the first run, nothing later; the loop goes on meanwhile
         ends = asyncio.get_running_loop().time() + self._deadline
-        async with contextlib.aclosing(self._attempts(task)) as deltas:
+        async with contextlib.aclosing(self._attempts(task, self._hosted)) as deltas:
             while True:
                 try:
                     async with asyncio.timeout_at(ends):
@@ -84,13 +88,13 @@ class BookAgent:
                     raise DeadlineError(f"The model did not finish within {self._deadline:g} s.") from error
                 yield delta
 
-    async def _attempts(self, task: Task) -> AsyncGenerator[str, None]:
+    async def _attempts(self, task: Task, hosted: HostedModel) -> AsyncGenerator[str, None]:
         from citewell.agent import sdk
 
         for attempt in range(1, ATTEMPTS + 1):
             said = 0
             try:
-                async with contextlib.aclosing(sdk.run(task, self._hosted)) as deltas:
+                async with contextlib.aclosing(sdk.run(task, hosted)) as deltas:
                     async for delta in deltas:
                         said += len(delta)
                         if said > MAX_TEXT:
@@ -112,5 +116,6 @@ class BookAgent:
             await sdk.ping(self._hosted)
 
     def warm_up(self) -> None:
-        """Load the SDK, so that the first question does not wait for it. Takes seconds: call it in a thread."""
-        import citewell.agent.sdk  # noqa: F401 the import is the work
+        """Load the SDK, if a model needs it, before the first question does. Takes seconds: call it in a thread."""
+        if self._hosted is not None:
+            import citewell.agent.sdk  # noqa: F401 the import is the work

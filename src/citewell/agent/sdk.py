@@ -2,55 +2,48 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from typing import Any
+
+from citewell.agent import INSTRUCTIONS, HostedModel, Search, Task
+from citewell.contracts import RetrievalFailure, RetrievedContent
+from citewell.errors import InvalidInputError, MissingExtraError, ModelError, RetrievalError
+from citewell.logs import traceparent
+from citewell.models import FILTER_FIELDS, filters_of
 
 # Read when the SDK is imported: no tracer thread, nothing sent abroad.
 os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
 
-import httpx2
-from agents import (
-    Agent,
-    FunctionTool,
-    Model,
-    ModelSettings,
-    OpenAIChatCompletionsModel,
-    RunConfig,
-    Runner,
-    TResponseInputItem,
-)
-from agents.exceptions import AgentsException, MaxTurnsExceeded
-from agents.items import ModelResponse, TResponseStreamEvent
-from agents.result import RunResultStreaming
-from agents.tool_context import ToolContext
-from agents.usage import Usage
-from openai import AsyncOpenAI, NotFoundError, OpenAIError
-from openai.types.responses import (
-    Response,
-    ResponseCompletedEvent,
-    ResponseOutputMessage,
-    ResponseOutputText,
-    ResponseTextDeltaEvent,
-)
-
-from citewell.agent import BUILT_IN, INSTRUCTIONS, NOT_FOUND, HostedModel, Search, Task
-from citewell.contracts import RetrievalFailure, RetrievedContent
-from citewell.errors import InvalidInputError, ModelError, RetrievalError
-from citewell.logs import traceparent
-from citewell.models import FILTER_FIELDS, filters_of
+try:
+    import httpx2
+    from agents import (
+        Agent,
+        FunctionTool,
+        ModelSettings,
+        OpenAIChatCompletionsModel,
+        RunConfig,
+        Runner,
+        TResponseInputItem,
+    )
+    from agents.exceptions import AgentsException, MaxTurnsExceeded
+    from agents.result import RunResultStreaming
+    from agents.tool_context import ToolContext
+    from openai import AsyncOpenAI, NotFoundError, OpenAIError
+except ModuleNotFoundError as error:
+    raise MissingExtraError("agent", error) from error
 
 MORE_SEARCHES = 3
 """Searches of the model's own, after the engine's."""
 
 
-async def run(task: Task, hosted: HostedModel | None) -> AsyncGenerator[str, None]:
+async def run(task: Task, hosted: HostedModel) -> AsyncGenerator[str, None]:
     """The text deltas of one run, and "" after each search. Raises ModelError."""
     agent = Agent(
         name="Citewell",
         instructions=INSTRUCTIONS,
         tools=[] if task.search is None else [_search_tool(task.search)],
-        model=ExtractiveModel(task.draft) if hosted is None else _hosted_model(hosted),
+        model=CheckedModel(model=hosted.name, openai_client=_client(hosted)),
         model_settings=ModelSettings(
             temperature=0.0,
             max_tokens=1500,
@@ -181,10 +174,6 @@ def _client(hosted: HostedModel) -> AsyncOpenAI:
     return AsyncOpenAI(api_key=hosted.api_key, base_url=hosted.base_url, max_retries=0, timeout=hosted.seconds)
 
 
-def _hosted_model(hosted: HostedModel) -> Model:
-    return CheckedModel(model=hosted.name, openai_client=_client(hosted))
-
-
 class CheckedModel(OpenAIChatCompletionsModel):
     """The SDK takes a stream that was cut as a whole reply, except from OpenAI itself: look at how it ended."""
 
@@ -214,42 +203,3 @@ class FinishedStream:
 
     async def close(self) -> None:
         await self._stream.close()
-
-
-class ExtractiveModel(Model):
-    """The built-in model: says what was composed of the evidence, line by line."""
-
-    def __init__(self, draft: Callable[[], str]) -> None:
-        self._draft = draft
-
-    async def get_response(self, *args: Any, **kwargs: Any) -> ModelResponse:
-        return ModelResponse(output=[_message(self._draft() or NOT_FOUND)], usage=Usage(), response_id=None)
-
-    async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[TResponseStreamEvent]:
-        text = self._draft() or NOT_FOUND
-        for number, line in enumerate(text.splitlines(keepends=True)):
-            yield ResponseTextDeltaEvent(
-                type="response.output_text.delta",
-                delta=line,
-                content_index=0,
-                item_id="msg",
-                logprobs=[],
-                output_index=0,
-                sequence_number=number,
-            )
-        response = Response(
-            id=BUILT_IN,
-            created_at=0.0,
-            model=BUILT_IN,
-            object="response",
-            output=[_message(text)],
-            parallel_tool_calls=False,
-            tool_choice="auto",
-            tools=[],
-        )
-        yield ResponseCompletedEvent(type="response.completed", response=response, sequence_number=len(text))
-
-
-def _message(text: str) -> ResponseOutputMessage:
-    content = ResponseOutputText(type="output_text", text=text, annotations=[])
-    return ResponseOutputMessage(id="msg", type="message", role="assistant", status="completed", content=[content])

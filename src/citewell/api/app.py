@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from fastapi import FastAPI
@@ -59,8 +60,10 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
         lifespan=_lifespan(open_parts, chosen, metrics),
     )
     app.add_middleware(ExchangeMiddleware, origins=Origins(chosen.origins), metrics=metrics, dialects=DIALECTS)
-    for subject in (questions, openai, mcp, health, sessions, pages):
+    for subject in (questions, openai, health, sessions, pages):
         app.include_router(subject.router)
+    if find_spec("mcp") is not None:  # an extra: without it there is no such path
+        app.include_router(mcp.router)
     app.include_router(static_router(page, StaticFolder("apidocs")))
 
     async def failed(request: Request, error: Exception) -> Response:

@@ -4,16 +4,17 @@ import asyncio
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
-from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope
 
 from citewell.api.http_errors import PayloadTooLarge, SlowBody
 from citewell.errors import InvalidInputError
 from citewell.models import FILTER_FIELDS
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Model = TypeVar("Model", bound=BaseModel)
@@ -25,7 +26,7 @@ DRAIN = 16 * 1024 * 1024
 DRAIN_SECONDS = 2.0
 
 
-async def read_body(scope: Scope, receive: Receive, *, seconds: float) -> bytes:
+async def read_body(scope: "Scope", receive: "Receive", *, seconds: float) -> bytes:
     """The whole body. Raises PayloadTooLarge, SlowBody, InvalidInputError."""
     headers = {name: value for name, value in scope["headers"] if name in _BODY_HEADERS}
     _check_type(headers)
@@ -50,7 +51,7 @@ def _check_type(headers: Mapping[bytes, bytes]) -> None:
         raise InvalidInputError("Compressed bodies are not accepted.", field="Content-Encoding")
 
 
-async def _received(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+async def _received(headers: Mapping[bytes, bytes], receive: "Receive") -> bytes:
     announced = headers.get(b"content-length", b"")
     if announced.isdigit() and len(announced) < 20 and int(announced) > MAX_BODY:
         if b"expect" not in headers:
@@ -61,6 +62,8 @@ async def _received(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
+            from starlette.requests import ClientDisconnect  # late: the dialects are used without a server too
+
             raise ClientDisconnect
         parts.append(message.get("body", b""))
         size += len(parts[-1])
@@ -72,7 +75,7 @@ async def _received(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
             return b"".join(parts)
 
 
-async def _drain(receive: Receive) -> None:
+async def _drain(receive: "Receive") -> None:
     """Throw the rest away for a moment: a client that is still sending could not read our refusal."""
     left = DRAIN
     try:

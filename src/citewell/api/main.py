@@ -5,13 +5,17 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
 
-from fastapi import FastAPI
+from citewell.errors import DatabaseError, MissingExtraError
+
+try:
+    from fastapi import FastAPI
+except ModuleNotFoundError as error:
+    raise MissingExtraError("server", error) from error
 
 from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts, Probe
 from citewell.book import open as open_book
 from citewell.config import Settings
-from citewell.errors import DatabaseError
 from citewell.extractive import read
 from citewell.logs import configure, log
 from citewell.models import ServiceStatus

@@ -8,22 +8,26 @@ import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field, ValidationError
-from starlette.types import ASGIApp
 
 from citewell import __version__
 from citewell.api.body import MAX_BODY, invalid
 from citewell.api.options import Answering, Book
 from citewell.contracts import ResponseGeneration, RetrievedContent, response_generation, retrieved_content
 from citewell.conversations.sessions import new_session_id
-from citewell.errors import CitewellError
+from citewell.errors import CitewellError, MissingExtraError
 from citewell.models import Completed, Failed, Question, RetrievalRequest, filters_of
+
+try:
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver import Context
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+    from mcp_types import CallToolResult, InputRequiredResult
+    from starlette.types import ASGIApp
+except ModuleNotFoundError as error:
+    raise MissingExtraError("mcp", error) from error
 
 INSTRUCTIONS = (
     "One book or documentation site. `ask` gives a short answer in which every sentence is checked and cited, or says "

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from citewell import __version__
-from citewell.errors import CitewellError, ConfigurationError
+from citewell.errors import CitewellError, MissingExtraError
 
 app = typer.Typer(
     name="citewell",
@@ -49,14 +49,14 @@ def _add_evaluation(app: typer.Typer) -> None:
 def _evaluation_is_missing(arguments: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     """Measure on labelled data (comes with citewell-evaluation)."""
     del arguments
-    raise ConfigurationError("Measuring needs one more package: pip install citewell-evaluation")
+    raise MissingExtraError("eval", ModuleNotFoundError(name="citewell-evaluation"))
 
 
 def main() -> None:
     """Run a command. What goes wrong is said in one line on standard error, and the status is 1."""
-    from citewell.cli import answering, author, indexing, serving
+    from citewell.cli import answering, author, demo, indexing, serving
 
-    for module in (indexing, answering, serving, author):
+    for module in (demo, indexing, answering, serving, author):
         module.add_to(app)
     _add_evaluation(app)
     try:

@@ -14,7 +14,7 @@ from citewell.errors import InvalidInputError
 from citewell.models import Answer, Completed, TextReleased
 
 if TYPE_CHECKING:
-    from citewell.book import Asking
+    from citewell.book import Asking, Book
     from citewell.contracts import DeterminismRecord
 
 
@@ -32,25 +32,30 @@ def ask(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")] = False,
 ) -> None:
     """Answer a question from the book, as it is made, and list the sources."""
-    answer = asyncio.run(_ask(question, _asking(selected_text, top_k), echo=not as_json))
+    answer = asyncio.run(_ask(question, _asking(selected_text, top_k), quiet=as_json))
     if as_json:
         from citewell.api.dialects.query import QUERY_DIALECT
 
         sys.stdout.write(QUERY_DIALECT.reply(answer).decode() + "\n")
-    else:
-        _print_sources(answer)
 
 
-async def _ask(question: str, how: "Asking", *, echo: bool) -> Answer:
-    async with open_book() as book, contextlib.aclosing(book.stream(question, **how)) as events:
+async def _ask(question: str, how: "Asking", *, quiet: bool) -> Answer:
+    async with open_book() as book:
+        return await (book.ask(question, **how) if quiet else answered(book, question, how))
+
+
+async def answered(book: "Book", question: str, how: "Asking") -> Answer:
+    """Print the answer as it is made, and its sources."""
+    async with contextlib.aclosing(book.stream(question, **how)) as events:
         async for event in events:
             match event:
-                case TextReleased(text) if echo:
+                case TextReleased(text):
                     sys.stdout.write(text)
                     sys.stdout.flush()
                 case Completed(answer):
-                    if echo and answer.status == "refused":
+                    if answer.status == "refused":
                         sys.stdout.write(answer.text)
+                    _print_sources(answer)
                     return answer
     raise AssertionError("a stream ends with Completed or raises")
 

@@ -11,6 +11,7 @@ from citewell.ingest import Progress as Step
 
 class IngestProgress:
     def __init__(self) -> None:
+        console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description:10}"),
             BarColumn(),
@@ -18,8 +19,9 @@ class IngestProgress:
             TextColumn("{task.completed:,.0f}/{task.total:,.0f} pages, {task.fields[passages]:,} passages"),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=console,
             transient=True,
+            disable=not console.is_terminal,
         )
         self._task = self._bar.add_task("reading", total=1, passages=0, rate="")
 
@@ -27,7 +29,7 @@ class IngestProgress:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        if self._bar.live.is_started:
+        if self._bar.live.is_started:  # else it would print an empty line
             self._bar.stop()
 
     def show(self, step: Step) -> None:

@@ -2,11 +2,12 @@
 
 import asyncio
 import socket
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.errors import ConfigurationError
+from citewell.errors import ConfigurationError, MissingExtraError
 
 if TYPE_CHECKING:
     from citewell.config import Settings
@@ -30,6 +31,7 @@ def serve(
     from citewell.cli.start import settings as read_settings
 
     settings = read_settings()
+    _check_extras(settings)
     _check_port(host, port)
     _check_database(settings)
     run(partial(app_of, settings), host=host, port=port, workers=workers)
@@ -45,6 +47,21 @@ def mcp() -> None:
             await serve_stdio(await book.engine(), (await book.searching()).retriever)
 
     asyncio.run(run())
+
+
+def _check_extras(settings: "Settings") -> None:
+    """What the settings name and is not installed stops the start in one line, not the first request."""
+    from citewell.wiring import conversations_address
+
+    named = (
+        ("agent", "agents", settings.gemini_api_key is not None),
+        ("postgres", "asyncpg", conversations_address(settings).kind == "postgresql"),
+        ("qdrant", "qdrant_client", settings.qdrant_url is not None),
+        ("redis", "redis", settings.redis_url is not None),
+    )
+    for extra, module, is_named in named:
+        if is_named and find_spec(module) is None:
+            raise MissingExtraError(extra, ModuleNotFoundError(name=module))
 
 
 def _check_port(host: str, port: int) -> None:

@@ -4,14 +4,18 @@ import asyncio
 import ssl
 from typing import Any
 
-from asyncpg import InterfaceError, InternalClientError, PostgresError
-from asyncpg import connect as asyncpg_connect
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from citewell.conversations.address import Address
 from citewell.conversations.transactions import CONNECTIONS, Bounds, T, Work, in_transaction, to_json
-from citewell.errors import CitewellError
+from citewell.errors import CitewellError, MissingExtraError
+
+try:
+    from asyncpg import InterfaceError, InternalClientError, PostgresError
+    from asyncpg import connect as asyncpg_connect
+except ModuleNotFoundError as error:
+    raise MissingExtraError("postgres", error) from error
 
 _RECYCLE_SECONDS = 280  # hosts that sleep or cut idle connections do so after five minutes or more
 

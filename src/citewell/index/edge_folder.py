@@ -6,11 +6,11 @@
 <folder>/ingest.lock                held while a draft is open; the system lets go of it when its owner dies
 """
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -110,6 +110,9 @@ def point_to(folder: Path, generation_id: str) -> None:
 
 
 def sync(path: Path) -> None:
+    """Bring to the disk what was written. On Windows the system alone decides when."""
+    if sys.platform == "win32":
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -132,6 +135,21 @@ def need_space(folder: Path, needed: int) -> None:
         )
 
 
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        """A byte behind the text: who waits can still read whose lock it is."""
+        os.lseek(handle, 2**20, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        os.lseek(handle, 0, os.SEEK_SET)
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 class IngestLock:
     def __init__(self, folder: Path) -> None:
         self._path = folder / "ingest.lock"
@@ -147,13 +165,14 @@ class IngestLock:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            _lock(handle)
+        except (BlockingIOError, PermissionError):  # the second on Windows
+            os.lseek(handle, 0, os.SEEK_SET)
             owner = os.read(handle, 32).decode(errors="replace").strip()
             os.close(handle)
             raise IngestRunningError(f"Another ingest is running (process {owner or 'unknown'}).") from None
         os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
         self._handle = handle
 
     def release(self) -> None:

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import numpy as np
-from qdrant_client import AsyncQdrantClient, models
 
 from citewell.document import read_plain
 from citewell.errors import (
     CollectionNotFoundError,
     IngestError,
+    MissingExtraError,
     QdrantConnectionError,
     SchemaValidationError,
 )
@@ -55,6 +55,11 @@ from citewell.index.server_client import (
 )
 from citewell.index.terms import Bm25Encoder
 from citewell.models import Filters, Generation, Page, PageEntry, Passage, Vector
+
+try:
+    from qdrant_client import AsyncQdrantClient, models
+except ModuleNotFoundError as error:
+    raise MissingExtraError("qdrant", error) from error
 
 _FRESH_SECONDS = 3.0
 """How long the alias is trusted before it is looked up again."""

@@ -12,13 +12,11 @@ from uuid import NAMESPACE_URL, uuid5
 
 import httpx
 import numpy as np
-from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.common.client_exceptions import QdrantException
-from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from citewell.errors import (
     CollectionNotFoundError,
     IngestRunningError,
+    MissingExtraError,
     QdrantConnectionError,
     QdrantTimeoutError,
     RetrievalError,
@@ -28,6 +26,13 @@ from citewell.index import SCHEMA_VERSION
 from citewell.index.pages import page_from_json
 from citewell.index.payload import BM25, DENSE, conditions, generation_of
 from citewell.models import Filters, Generation, Page, Vector
+
+try:
+    from qdrant_client import AsyncQdrantClient, models
+    from qdrant_client.common.client_exceptions import QdrantException
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+except ModuleNotFoundError as error:
+    raise MissingExtraError("qdrant", error) from error
 
 _LEASE_TIME = timedelta(minutes=10)
 

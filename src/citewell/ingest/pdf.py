@@ -7,12 +7,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pypdf import PdfReader
-from pypdf.errors import PyPdfError
-from pypdf.generic import Destination
-
 from citewell.document import Block, read_plain
+from citewell.errors import MissingExtraError
 from citewell.ingest.pagetext import plain
+
+try:
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+    from pypdf.generic import Destination
+except ModuleNotFoundError as error:
+    raise MissingExtraError("pdf", error) from error
 
 MAX_PAGES = 20_000
 MAX_HEADINGS = 20_000

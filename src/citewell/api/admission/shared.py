@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from citewell.errors import MissingExtraError
 from citewell.logs import log
 from citewell.models import ServiceStatus
 
@@ -65,8 +66,11 @@ class SharedState:
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncGenerator[Self]:
         # Loading these takes a while, and most do without Redis.
-        from redis.asyncio import BlockingConnectionPool, Redis
-        from redis.exceptions import RedisError
+        try:
+            from redis.asyncio import BlockingConnectionPool, Redis
+            from redis.exceptions import RedisError
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("redis", error) from error
 
         pool = BlockingConnectionPool.from_url(
             self._url,
