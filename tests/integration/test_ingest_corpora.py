@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from citewell.document import Code
 from citewell.ingest import IngestOptions, LeftOut, PageRead, source_of
 from citewell.ingest.fences import segments
 from citewell.ingest.splitting import Limit, split
 from citewell.models import Page, Passage
-from citewell.text import blocks
 
 CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
 pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="no ../shared/corpora")
@@ -36,8 +36,8 @@ async def pages_of(folder: str) -> list[Page]:
 
 
 def prose(passage: Passage) -> Iterator[str]:
-    for block in blocks(passage.text):
-        if block.kind != "code":
+    for block in passage.blocks:
+        if not isinstance(block, Code):
             yield from CODE_SPAN.sub("", passage.text[block.start : block.end]).split("\n")
 
 

@@ -128,3 +128,26 @@ def test_html_lists_and_boxes_hold_their_content() -> None:
         ("paragraph", "Use it.", (2,)),
         ("paragraph", "after", ()),
     ]
+
+
+def test_what_a_quiz_is_given_to_show_is_kept_as_a_quiz() -> None:
+    page = markdown(
+        "# T\n\n<Quiz questions={[{question: 'What moves water?', options: ['Pump', \"Valve\"], answer: 0}]} />\n\n"
+        '<Exercise title="Build it" className="big red box here">\n\nDo it.\n\n</Exercise>\n\nafter\n\n'
+        '<Card text="All that a reader must know" icon="pump" />'
+    )
+    assert [(prose(page.text, b), b.part) for b in page.blocks[1:]] == [
+        ("What moves water?", "quiz"),
+        ("Pump", "quiz"),
+        ("Valve", "quiz"),
+        ("Build it", "exercise"),
+        ("Do it.", "exercise"),
+        ("after", "body"),
+        ("All that a reader must know", "body"),
+    ]
+
+
+def test_mermaid_is_a_drawing_with_its_source_and_no_prose() -> None:
+    for source in ("```mermaid\ngraph TD\n```", "<Mermaid chart={`graph TD`} />"):
+        (drawing,) = markdown(source).blocks
+        assert (type_name(drawing), getattr(drawing, "language", "")) == ("code", "mermaid")

@@ -17,7 +17,7 @@ from tests.support.blocks import check_blocks
         ("<pre><code class='language-py'>a &lt; b\n\n  c</code></pre>", "```py\na < b\n\n  c\n```"),
         ("<pre><code>```inner```</code></pre>", "````\n```inner```\n````"),
         ("<table><tr><td>a</td><td>b</td></tr></table>", "|  |  |\n| --- | --- |\n| a | b |"),
-        ("<dl><dt>term</dt><dd>meaning</dd></dl>", "term\n\nmeaning"),
+        ("<dl><dt>term</dt><dd>meaning</dd></dl>", "term\n: meaning"),
         ("<blockquote><p>said</p></blockquote>", "said"),
         ("<p># no heading</p>", "\\# no heading"),
         ("<p>keep<script>alert(1)</script><style>p{}</style></p>", "keep"),

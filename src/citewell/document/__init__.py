@@ -21,7 +21,7 @@ from citewell.document.blocks import (
     moved,
 )
 from citewell.document.encoding import blocks_from_json, blocks_to_json, type_name
-from citewell.document.parts import part_of
+from citewell.document.parts import container_part, part_of
 from citewell.document.plain import code_info, read_plain
 from citewell.document.splitter import SENTENCE_END, STOPWORDS, code_spans, ends_sentence, split_sentences
 from citewell.document.words import content, prose, sentences, standing_alone, table_row
@@ -49,6 +49,7 @@ __all__ = [
     "blocks_to_json",
     "code_info",
     "code_spans",
+    "container_part",
     "content",
     "ends_sentence",
     "holders",

@@ -26,6 +26,7 @@ _LISTED: dict[Part, str] = {
 }
 _TITLES: dict[str, Part] = {title: part for part, titles in _LISTED.items() for title in titles.split("; ")}
 _NUMBER = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*|[A-Z](?=\.\s))\s*[.:)–—-]*\s+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+")
 _QUALIFIERS = frozenset("chapter lesson module unit section coding programming practical practice hands on".split())
 _LONGEST = 80
@@ -44,3 +45,32 @@ def part_of(title: str) -> Part | None:
     while len(words) > 1 and words[0] in _QUALIFIERS:
         words.pop(0)
     return _TITLES.get(" ".join(words))
+
+
+_CONTAINERS: dict[str, Part] = {
+    "doc toc": "contents",
+    "toc": "contents",
+    "landmarks": "contents",
+    "doc index": "contents",
+    "doc bibliography": "references",
+    "doc endnotes": "references",
+    "doc footnote": "references",
+    "endnotes": "references",
+    "footnote": "references",
+    "assessment": "quiz",
+    "assessments": "quiz",
+    "practices": "exercise",
+    "practice": "exercise",
+}
+_TOLD_BY_CONTAINERS = frozenset(("objectives", "exercise", "quiz", "references"))
+
+
+def container_part(*names: str) -> Part | None:
+    """What a container is for, by its classes and roles. A class such as "contents" or "summary" may mean anything."""
+    for name in " ".join(names).split():
+        words = _WORDS.findall(_CAMEL.sub(" ", name).lower())
+        for said in (" ".join(words), *words[:1]):  # "QuizQuestion" is of a quiz
+            part = _CONTAINERS.get(said) or _TITLES.get(said)
+            if part in _TOLD_BY_CONTAINERS or said in _CONTAINERS:
+                return part
+    return None

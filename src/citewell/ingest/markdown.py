@@ -12,6 +12,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from citewell.document import container_part
 from citewell.ingest.anchors import Anchors, explicit_id
 from citewell.ingest.containers import at_margin
 from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, Mark, mark_of, without_marks
@@ -176,6 +177,8 @@ class _Render:
                 self._page.tab(mark.text, indent)
             case "caption":
                 self._page.caption(mark.text, indent)
+            case "part":
+                self._boxes.append(self._page.enter(container_part(mark.name)))
             case "end":
                 if self._boxes and (not self._depths or self._boxes[-1] > self._depths[-1]):
                     self._page.leave(self._boxes.pop())

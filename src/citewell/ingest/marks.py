@@ -8,14 +8,14 @@ from typing import Literal, NamedTuple
 
 CODE_OPEN, CODE_CLOSE = "\ue001", "\ue002"
 """Stand for `<code>` and `</code>`, whose content is Markdown."""
-_BOX, _BETWEEN, _TAB, _CAPTION, _END = "\ue000", "\ue003", "\ue004", "\ue005", "\ue006"
-_RESERVED = re.compile("[\ue000-\ue006\x00]")
+_BOX, _BETWEEN, _TAB, _CAPTION, _END, _PART = "\ue000", "\ue003", "\ue004", "\ue005", "\ue006", "\ue007"
+_RESERVED = re.compile("[\ue000-\ue007\x00]")
 
 
 class Mark(NamedTuple):
-    kind: Literal["box", "tab", "caption", "end"]
+    kind: Literal["box", "tab", "caption", "part", "end"]
     name: str = ""
-    """The kind of a box."""
+    """The kind of a box, or the part of the book."""
     text: str = ""
 
 
@@ -38,6 +38,11 @@ def caption(text: str) -> str:
     return f"{_CAPTION}{text.strip()}"
 
 
+def part(name: str) -> str:
+    """What comes until `end` is this part of the book."""
+    return f"{_PART}{name}"
+
+
 def end() -> str:
     return _END
 
@@ -58,4 +63,6 @@ def mark_of(paragraph: str) -> Mark | None:
             return Mark("caption", text=paragraph[1:])
         case "\ue006":
             return Mark("end")
+        case "\ue007":
+            return Mark("part", paragraph[1:])
     return None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from citewell.document import container_part
 from citewell.ingest import marks
 from citewell.ingest.fences import segments
 from citewell.ingest.html import fragment_markdown
@@ -39,6 +40,13 @@ _LITERAL = re.compile(
 )
 _TEMPLATE = re.compile(r"\{\s*`((?:[^`\\]|\\.)*)`\s*\}", re.DOTALL)
 _JSX_TEXT = re.compile(r"(?<!=)>([^<>{}]*[^<>{}\s][^<>{}]*)</")
+_PROP = re.compile(
+    r"(?:(?P<key>[\w-]+)\s*[=:]\s*\{?\s*)?"
+    r"""(?:(?P<quote>["'])(?P<text>(?:(?!(?P=quote))[^\\\n]|\\.)*)(?P=quote)|`(?P<template>(?:[^`\\$]|\\.|\$(?!\{))*)`)"""
+)
+_UNSEEN_PROPS = frozenset("className class style id key src srcSet href to url icon type name value d viewBox".split())
+_SHORTEST_PROP = 3
+"""Words. What is shorter may be a setting; in a quiz or exercise it is an answer."""
 _SUMMARY = re.compile(r"\s*<summary(?:\s[^<>]*)?>(.{0,2000}?)</summary>", re.DOTALL | re.IGNORECASE)
 _ATTRIBUTE_LIST = re.compile(r"\{:?[ \t]*(?:[#.][^\s{}]+|[\w-]+=(?:\"[^\"]*\"|'[^']*'|[^\s{}]+))(?:[ \t]+[^{}\n]*)?\}")
 
@@ -208,6 +216,8 @@ class _Scan:
             return marks.alone(marks.box("details", title), place.indent), summary.end() if summary else end
         if low in _BLOCKS:
             return self._block(low, attributes, source, place, is_close=is_close), end
+        if self.mdx and name[:1].isupper() and not place.is_row:
+            return _component(name, source, place, is_close=is_close, is_single=is_single), end
         return "", end
 
     def _block(self, low: str, attributes: dict[str, str], source: str, place: "_Place", *, is_close: bool) -> str:
@@ -253,11 +263,7 @@ class _Scan:
             code = entities.unescape(re.sub(r"</?(?:code|span|b|i|em|strong|a)\b[^>]*>", "", inner))
         language = attributes.get("language") or attributes.get("className", "").removeprefix("language-")
         found = re.search(r"language-([\w+-]+)", tag + inner[:200])
-        code = code.strip("\n")
-        fence = "`" * max(3, max((len(run) for run in re.findall("`+", code)), default=0) + 1)
-        info = language or (found[1] if found else "")
-        body = "\n".join(f"{place.indent}{line}" for line in code.split("\n"))
-        return f"\n\n{place.indent}{fence}{info}\n{body}\n{place.indent}{fence}\n\n{place.indent}"
+        return _fenced(code, language or (found[1] if found else ""), place.indent)
 
     def _included(self, name: str, attributes: dict[str, str], place: "_Place") -> str:
         """The partial that this tag stands for."""
@@ -302,6 +308,35 @@ class _Place:
     def is_alone(self, text: str, end: int) -> bool:
         line_end = text.find("\n", end, end + _LINE)
         return self.is_first and not text[end : line_end if line_end >= 0 else end + _LINE].strip()
+
+
+def _component(name: str, source: str, place: _Place, *, is_close: bool, is_single: bool) -> str:
+    """A tag of the site's own. What it does is not known, but what it is called and is given to show is."""
+    part = container_part(name)
+    if is_close:
+        return marks.alone(marks.end(), place.indent) if part else ""
+    literals = [(m["key"] or "", (m["text"] or m["template"])) for m in _PROP.finditer(source)]
+    if name == "Mermaid":
+        drawing = max((text for _, text in literals), key=len, default="")
+        return _fenced(drawing, "mermaid", place.indent) if drawing else ""
+    shown = [
+        " ".join(entities.unescape(text).replace("\\n", " ").split())
+        for key, text in literals
+        if key not in _UNSEEN_PROPS and (len(text.split()) > _SHORTEST_PROP or (part and any(map(str.isalpha, text))))
+    ]
+    lines = "\n".join(f"{place.indent}- {text}" for text in shown)
+    if part is None:
+        return f"\n\n{lines}\n\n{place.indent}" if lines else ""
+    opening = marks.alone(marks.part(name), place.indent)
+    return f"{opening}\n{lines}\n" + (marks.alone(marks.end(), place.indent) if is_single else f"\n{place.indent}")
+
+
+def _fenced(code: str, info: str, indent: str) -> str:
+    """Code as a block of its own, between as many backticks as it needs."""
+    code = code.strip("\n")
+    fence = "`" * max(3, max((len(run) for run in re.findall("`+", code)), default=0) + 1)
+    body = "\n".join(f"{indent}{line}" for line in code.split("\n"))
+    return f"\n\n{indent}{fence}{info}\n{body}\n{indent}{fence}\n\n{indent}"
 
 
 def _place(text: str, start: int) -> _Place:

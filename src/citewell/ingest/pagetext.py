@@ -1,6 +1,8 @@
 """A page's text in the making: clean Markdown, block by block, and the typed blocks that it is made of. Pure."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from citewell.document import (
@@ -79,6 +81,12 @@ class PageText:
         while len(self._open) > max(depth, 0):
             container = self._open.pop()
             self._anchor, self._part = container.anchor, container.part
+
+    @contextmanager
+    def inside(self, part: Part | None = None) -> Iterator[None]:
+        depth = self.enter(part)
+        yield
+        self.leave(depth)
 
     def heading(self, level: int, text: str, anchor: str) -> None:
         text = _SPACE.sub(" ", text).strip()

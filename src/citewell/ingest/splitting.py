@@ -143,6 +143,7 @@ def _sections(page: Page) -> Iterator[_Section]:
     stack: list[Heading] = []
     places = _own_places(page.blocks)
     open_section: _Section | None = None
+    terms: list[int] = []
     yielded = False
     for number, block in enumerate(page.blocks):
         if isinstance(block, Heading):
@@ -151,10 +152,11 @@ def _sections(page: Page) -> Iterator[_Section]:
             stack.append(block)
             begun = None
         else:
-            terms = [places[i] for i in (*block.within, number) if i in places] if places else []
-            begun = _Section((*_path(page, stack), *terms), block.anchor, number, number + 1)
+            before, terms = terms, [i for i in (*block.within, number) if i in places] if places else []
+            path = (*_path(page, stack), *(places[i] for i in terms))
+            begun = _Section(path, block.anchor, number, number + 1)
         if open_section is not None:
-            if begun and (begun.path, begun.anchor) == (open_section.path, open_section.anchor):
+            if begun and before == terms:
                 open_section = replace(open_section, end=number + 1)
                 continue
             yield open_section
