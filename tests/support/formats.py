@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from citewell.document import Table, kind_of, prose
+from citewell.document import Table, prose, type_name
 from citewell.ingest import Failure, IngestOptions, LeftOut, PageRead, source_of
 from citewell.models import Page
 
@@ -21,13 +21,13 @@ class Book:
     def kinds(self, url: str) -> dict[str, int]:
         """How many blocks of each kind a page has; rows are those of tables, without headers."""
         page = self.pages[url]
-        found = Counter(kind_of(block) for block in page.blocks)
+        found = Counter(type_name(block) for block in page.blocks)
         rows = sum(len(block.rows) for block in page.blocks if isinstance(block, Table))
         return {**found, **({"row": rows} if rows else {})}
 
     def texts(self, url: str, kind: str) -> list[str]:
         page = self.pages[url]
-        return [prose(page.text, block) for block in page.blocks if kind_of(block) == kind]
+        return [prose(page.text, block) for block in page.blocks if type_name(block) == kind]
 
 
 async def read_book(place: Path | str, base_url: str = "") -> Book:
