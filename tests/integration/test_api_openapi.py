@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 
-from tests.support.api import ANSWER, SESSION, Notebook, a_turn, an_app, in_process, listening
+from tests.support.api import ANSWER, SESSION, Notebook, a_turn, an_app, events_of, in_process, listening
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +145,117 @@ print("works")
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert run.stdout == "works\n", run.stderr
+
+
+def described() -> dict[str, Any]:
+    """As a client gets it."""
+    schema: dict[str, Any] = json.loads(json.dumps(an_app().openapi()))
+    return schema
+
+
+def checked(value: object, schema: dict[str, Any], whole: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator({**schema, "components": whole["components"]}).validate(value)
+
+
+async def test_what_the_server_sends_is_what_the_description_says() -> None:
+    """Every reply against its schema; and no field is sent that the schema does not name."""
+    whole = described()
+    asked = {"query": "What is a ROS 2 node?"}
+    message = {"message": "What is a ROS 2 node?", "session_id": SESSION}
+    session = "/sessions/{session_id}"
+    calls: list[tuple[str, str, str, object]] = [
+        ("post", "/chat", "/chat", asked),
+        ("post", "/chat", "/chat", {}),
+        ("post", "/chat/run", "/chat/run", message),
+        ("post", "/chat/run", "/chat/run", {"message": ""}),
+        ("post", "/v1/chat/completions", "/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi?"}]}),
+        ("post", "/v1/chat/completions", "/v1/chat/completions", {"messages": []}),
+        ("get", "/v1/models", "/v1/models", None),
+        ("get", "/v1/models/{model}", "/v1/models/citewell", None),
+        ("get", "/v1/models/{model}", "/v1/models/other", None),
+        ("get", "/health", "/health", None),
+        ("get", "/health/live", "/health/live", None),
+        ("get", "/health/ready", "/health/ready", None),
+        ("get", session, f"/sessions/{SESSION}", None),
+        ("get", session, "/sessions/x", None),
+        ("get", "/book/pages", "/book/pages", None),
+        ("get", "/book/questions", "/book/questions", None),
+        ("get", "/book/page", "/book/page?url=/docs/module-1-ros2/nodes", None),
+        ("get", "/book/page", "/book/page?url=/nowhere", None),
+        ("get", "/book/page", "/book/page", None),
+        ("delete", session, f"/sessions/{SESSION}", None),
+    ]
+    async with in_process(an_app(conversations=Notebook([a_turn()]))) as http:
+        for method, path, address, body in calls:
+            reply = await http.request(method, address, json=body)
+            content = whole["paths"][path][method]["responses"][str(reply.status_code)]["content"]
+            schema = content["application/json"]["schema"]
+            checked(reply.json(), schema, whole)
+            assert not unnamed(reply.json(), schema, whole), f"{method} {path} {reply.status_code}"
+
+
+def unnamed(value: object, schema: dict[str, Any], whole: dict[str, Any]) -> set[str]:
+    """Fields of a reply that its schema does not have, at any depth."""
+    if "$ref" in schema:
+        schema = whole["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            return min((unnamed(value, choice, whole) for choice in schema[union]), key=len)
+    if isinstance(value, list):
+        return {name for item in value for name in unnamed(item, schema.get("items", {}), whole)}
+    if not isinstance(value, dict):
+        return set()
+    named = schema.get("properties", {})
+    free = schema.get("additionalProperties")
+    found = {name for name in value if name not in named and not isinstance(free, dict)}
+    for name, inner in value.items():
+        found |= unnamed(inner, named.get(name, free if isinstance(free, dict) else {}), whole)
+    return found
+
+
+@pytest.mark.parametrize(
+    "body", [{"query": "What is a ROS 2 node?"}, {"message": "What is it?", "session_id": SESSION}]
+)
+async def test_every_event_of_a_stream_is_one_that_the_description_has(body: dict[str, object]) -> None:
+    whole = described()
+    content = whole["paths"]["/chat/stream"]["post"]["responses"]["200"]["content"]["text/event-stream"]
+    schema = content["itemSchema"]["properties"]["data"]["contentSchema"]
+    async with in_process(an_app()) as http:
+        events = events_of((await http.post("/chat/stream", json=body)).text)
+    assert len(events) > 2
+    for event in events:
+        checked(event.data, schema, whole)
+
+
+def test_every_example_is_valid_against_its_schema() -> None:
+    whole = described()
+    for path, methods in whole["paths"].items():
+        for method, operation in methods.items():
+            contents = [(s, r.get("content", {})) for s, r in operation["responses"].items()]
+            contents.append(("body", operation.get("requestBody", {}).get("content", {})))
+            for status, content in contents:
+                found = content.get("application/json", {})
+                for name, example in found.get("examples", {}).items():
+                    if "$ref" in example:
+                        example = whole["components"]["examples"][example["$ref"].rsplit("/", 1)[1]]
+                    try:
+                        checked(example["value"], found["schema"], whole)
+                    except jsonschema.ValidationError as error:
+                        pytest.fail(f"{method} {path} {status} {name}: {error.message}")
+
+
+def test_only_what_a_question_needs_is_required_of_it() -> None:
+    """A generator of clients takes a field with a default for one that must be given (openapi-typescript does)."""
+    schemas = described()["components"]["schemas"]
+    assert schemas["ChatRequest"]["required"] == ["query"]
+    assert schemas["ChatRunRequest"]["required"] == ["message", "session_id"]
+    assert schemas["CompletionRequest"]["required"] == ["messages"]
+    for name, schema in schemas.items():
+        for field, of_field in schema.get("properties", {}).items():
+            assert "default" not in of_field, f"{name}.{field}"
+
+
+def test_the_description_promises_no_422() -> None:
+    whole = described()
+    assert all("422" not in operation["responses"] for path in whole["paths"].values() for operation in path.values())
+    assert not {"HTTPValidationError", "ValidationError"} & set(whole["components"]["schemas"])

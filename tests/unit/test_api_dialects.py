@@ -3,14 +3,16 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
 
-from citewell.api.body import Json
-from citewell.api.dialects.message import MESSAGE_DIALECT
-from citewell.api.dialects.query import QUERY_DIALECT
+from citewell.api.body import Json, invalid
+from citewell.api.dialects.message import MESSAGE_DIALECT, ChatRunRequest
+from citewell.api.dialects.query import QUERY_DIALECT, ChatRequest
 from citewell.errors import CitewellError, InvalidInputError
 from citewell.models import (
     SELECTION_URL,
@@ -30,12 +32,23 @@ from tests.support.api import ANSWER, NODE, REFUSAL, SESSION, TEXT, answering
 NEW = "1b671a64-40d5-4c1e-9bb7-1c2f4c5d6e7f"
 
 
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read(model: type[Model], body: Json) -> Model:
+    """As the route does."""
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False)) from None
+
+
 def developer(**body: Json) -> Question:
-    return QUERY_DIALECT.question(body, new_session_id=NEW, request_id="r-1")
+    return QUERY_DIALECT.question(read(ChatRequest, body), new_session_id=NEW, request_id="r-1")
 
 
 def reader(**body: Json) -> Question:
-    return MESSAGE_DIALECT.question({"session_id": SESSION, **body}, new_session_id=NEW, request_id="r-1")
+    return MESSAGE_DIALECT.question(read(ChatRunRequest, {"session_id": SESSION, **body}), request_id="r-1")
 
 
 def test_a_query_alone_is_enough() -> None:
@@ -101,7 +114,7 @@ def test_a_selection_in_general_mode_is_not_used() -> None:
 )
 def test_a_developer_is_told_the_field_and_the_limit(body: Mapping[str, Json], says: str) -> None:
     with pytest.raises(InvalidInputError, match=says) as caught:
-        QUERY_DIALECT.question(body, new_session_id=NEW, request_id="r-1")
+        developer(**body)
     assert caught.value.field in {*body, "query", "selected_text", "filters.module"}
 
 
@@ -126,12 +139,12 @@ def test_a_developer_is_told_the_field_and_the_limit(body: Mapping[str, Json], s
 )
 def test_a_reader_is_told_the_field_and_the_limit(body: Mapping[str, Json], says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
-        MESSAGE_DIALECT.question({"session_id": SESSION, **body}, new_session_id=NEW, request_id="r-1")
+        reader(**body)
 
 
 def test_a_reader_brings_its_session() -> None:
     with pytest.raises(InvalidInputError, match="session_id is required"):
-        MESSAGE_DIALECT.question({"message": "x"}, new_session_id=NEW, request_id="r-1")
+        read(ChatRunRequest, {"message": "x"})
 
 
 def test_the_limits_themselves_are_allowed() -> None:
@@ -153,7 +166,7 @@ def test_unknown_fields_are_ignored() -> None:
 
 def test_a_body_that_is_no_object_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="must be a JSON object"):
-        QUERY_DIALECT.question(["query"], new_session_id=NEW, request_id="r-1")
+        read(ChatRequest, ["query"])
 
 
 @given(st.text(alphabet="qzxj", min_size=8, max_size=30))
@@ -168,7 +181,7 @@ def test_no_error_repeats_what_was_sent(secret: str) -> None:
     ]
     for body in bodies:
         with pytest.raises(CitewellError) as caught:
-            QUERY_DIALECT.question(body, new_session_id=NEW, request_id="r-1")
+            developer(**body)
         assert secret not in str(caught.value)
         assert secret not in str(getattr(caught.value, "field", ""))
 

@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
-from typing import Any
 
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import compile_path
 
 from citewell.api import health, mcp, openai, pages, questions, sessions
 from citewell.api.admission.api_keys import ApiKeys
@@ -18,8 +17,8 @@ from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore
 from citewell.api.admission.rate_limits import Policy, RateLimiter
 from citewell.api.admission.shared import SharedState
+from citewell.api.body import invalid
 from citewell.api.contents import BookContents
-from citewell.api.described import DESCRIPTION
 from citewell.api.dialects.completions import OPENAI_DIALECT
 from citewell.api.dialects.message import MESSAGE_DIALECT
 from citewell.api.dialects.protocol import Dialect
@@ -29,8 +28,8 @@ from citewell.api.http_errors import MethodNotAllowed
 from citewell.api.mcp_endpoint import McpEndpoint
 from citewell.api.metrics import Metrics
 from citewell.api.middleware import ExchangeMiddleware, exchange_of, failure_response
+from citewell.api.openapi import DESCRIPTION, DocumentedApp
 from citewell.api.options import ApiOptions, ApiParts, OpenParts, Probe
-from citewell.api.schemas import components
 from citewell.api.state import ApiState, state_of
 from citewell.api.static_files import StaticFolder, static_router
 from citewell.api.streams import OpenRuns
@@ -55,6 +54,7 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
         # What is measured is at /metrics; nothing leaves the process, whatever the environment says.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=_lifespan(open_parts, chosen, metrics),
@@ -71,28 +71,15 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
             return page.response("index.html")
         if isinstance(error, HTTPException) and error.status_code == 405:
             error = MethodNotAllowed(app.methods_of(request.url.path) or (error.headers or {}).get("Allow", ""))
+        if isinstance(error, RequestValidationError):
+            # A place begins with where it was: the body, the query or the path.
+            error = invalid([found | {"loc": found["loc"][1:]} for found in error.errors()])
         return failure_response(exchange_of(request), error)
 
     app.add_exception_handler(HTTPException, failed)
     app.add_exception_handler(CitewellError, failed)
+    app.add_exception_handler(RequestValidationError, failed)
     return app
-
-
-class DocumentedApp(FastAPI):
-    """FastAPI, with the components that our operations refer to."""
-
-    def openapi(self) -> dict[str, Any]:
-        if not self.openapi_schema:
-            schema = super().openapi()
-            schema["components"] = components()
-            self.openapi_schema = schema
-        return self.openapi_schema
-
-    def methods_of(self, path: str) -> str:
-        """Every method of a path; the router tells only those of the first route that fits."""
-        paths: dict[str, dict[str, Any]] = self.openapi()["paths"]
-        found = (methods for known, methods in paths.items() if compile_path(known)[0].match(path))
-        return ", ".join(method.upper() for methods in found for method in methods)
 
 
 async def _is_page_of_book(request: Request, error: HTTPException) -> bool:

@@ -4,9 +4,8 @@ import asyncio
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from citewell.api.http_errors import PayloadTooLarge, SlowBody
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
-Model = TypeVar("Model", bound=BaseModel)
 
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 32
@@ -158,19 +156,9 @@ def _too_deep() -> InvalidInputError:
     return InvalidInputError(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
 
-def validated(model: type[Model], body: Json) -> Model:
-    """Raises InvalidInputError for the first thing that is wrong."""
-    if not isinstance(body, Mapping):
-        raise InvalidInputError("The body must be a JSON object.")
-    try:
-        return model.model_validate(body, strict=True)
-    except ValidationError as error:
-        raise invalid(error) from None
-
-
-def invalid(error: ValidationError) -> InvalidInputError:
-    """Names the field and the limit, and repeats nothing of what was sent."""
-    first = _telling(error.errors(include_url=False, include_input=True))
+def invalid(errors: Sequence[ErrorDetails]) -> InvalidInputError:
+    """What pydantic found. Names the field and the limit, and repeats nothing of what was sent."""
+    first = _telling(errors)
     places = [str(part) for part in first["loc"] if not _is_branch(part)]
     if first["type"] == "extra_forbidden":
         places.pop()  # the unknown key itself
@@ -178,7 +166,7 @@ def invalid(error: ValidationError) -> InvalidInputError:
     return InvalidInputError(_sentence(field, first), field=field)
 
 
-def _telling(errors: list[ErrorDetails]) -> ErrorDetails:
+def _telling(errors: Sequence[ErrorDetails]) -> ErrorDetails:
     """The first, but of a list that may also be a string it says nothing that it is no string."""
     telling = (e for e in errors if not (e["type"] == "string_type" and isinstance(e["input"], list)))
     return next(telling, errors[0])
@@ -195,6 +183,8 @@ def _sentence(field: str | None, error: ErrorDetails) -> str:
     given = error.get("input")
     length = len(given) if isinstance(given, str | list | dict) else None
     match error["type"]:
+        case "missing" | "model_type" | "model_attributes_type" | "dict_type" if field is None:
+            return "The body must be a JSON object."
         case "missing":
             return f"{name} is required."
         case "string_too_long":
@@ -214,7 +204,7 @@ def _sentence(field: str | None, error: ErrorDetails) -> str:
             return f"{name} must be {limits['expected']}."
         case "string_type":
             return f"{name} must be a string."
-        case "int_type" | "int_from_float":
+        case "int_type" | "int_from_float" | "int_parsing" | "int_parsing_size":
             return f"{name} must be a whole number."
         case "float_type":
             return f"{name} must be a number."

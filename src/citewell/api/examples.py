@@ -1,22 +1,25 @@
-"""Examples for OpenAPI: questions that run, streams as they look, a failure of each kind. Pure."""
+"""Examples for OpenAPI: questions that run, and one answer as every dialect tells it. Pure."""
 
-from collections.abc import Sequence
+import json
 from typing import Any
 
-from citewell.api.http_errors import (
-    Conflict,
-    LimitReached,
-    NotAcceptable,
-    PathUnknown,
-    PayloadTooLarge,
-    SlowBody,
-    Unauthorized,
+from citewell.api.dialects.protocol import Dialect
+from citewell.models import (
+    Answer,
+    AnswerEvent,
+    Citation,
+    Completed,
+    Passage,
+    PassagesFound,
+    ScoredPassage,
+    SearchStarted,
+    TextReleased,
 )
-from citewell.errors import CitewellError, InvalidInputError, NotFoundError
 
-Examples = dict[str, dict[str, Any]]
+Examples = dict[str, Any]
 
 EXAMPLE_ID = "7d9f8a52-6c1e-4b7a-9f3d-0c5e2a4b8d61"
+EXAMPLE_TURN = "0b9f3c1e-52c4-4f0a-8a59-6cf1f2f1a001"
 QUERY_EXAMPLES: Examples = {
     "question": {"summary": "A question", "value": {"query": "What is ROS 2?"}},
     "narrowed": {
@@ -55,36 +58,58 @@ MESSAGE_EXAMPLES: Examples = {
         },
     },
 }
-QUERY_STREAM = (
-    'id: 1\ndata: {"type": "chunk", "content": "ROS 2 is a robotics middleware. [1]"}\n\n'
-    'id: 2\ndata: {"type":"sources","sources":[]}\n\nid: 3\ndata: {"type":"done","metadata":{}}\n\n'
-)
-MESSAGE_STREAM = (
-    'id: 1\nevent: tool_call\ndata: {"tool_name":"search_documentation","arguments":{"query":"ROS 2","top_k":5}}\n\n'
-    'id: 2\nevent: retrieval\ndata: {"query":"ROS 2","results":[]}\n\n'
-    'id: 3\nevent: content\ndata: {"delta":"ROS 2 is a robotics middleware. [1]"}\n\n'
-    'id: 4\nevent: done\ndata: {"response":"ROS 2 is a robotics middleware. [1]","confidence":0.92}\n\n'
-)
-SAMPLES: Sequence[CitewellError] = (
-    InvalidInputError("query exceeds maximum length of 2000 characters (it has 2431); please shorten it."),
-    PayloadTooLarge("The body is larger than 64 KiB (65536 bytes)."),
-    SlowBody("The body did not arrive within 10 seconds."),
-    Unauthorized("A valid key is required in the header X-API-Key."),
-    NotAcceptable("This server speaks version 1: Accept: application/vnd.api.v1+json."),
-    PathUnknown("There is nothing at this path."),
-    NotFoundError("There is no such turn in this session."),
-    Conflict("This Idempotency-Key was used with another body."),
-    LimitReached("Rate limit exceeded: 60 requests a minute.", policy="address", retry_after=12),
-)
 COMPLETION_EXAMPLES: Examples = {
     "question": {
         "summary": "A question",
         "value": {"model": "citewell", "messages": [{"role": "user", "content": "What is ROS 2?"}]},
     },
 }
-COMPLETION_STREAM = (
-    'data: {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1767225600, "model": "citewell", '
-    '"choices": [{"index": 0, "delta": {"role": "assistant", "content": "ROS 2 is software. [1]"}, '
-    '"finish_reason": null}]}'
-    "\n\ndata: [DONE]\n\n"
+FEEDBACK_EXAMPLES: Examples = {"up": {"value": {"rating": "up", "comment": "Just what I needed."}}}
+
+_PASSAGE = Passage(
+    id="5b0b2e2e-6d1c-5c3e-9d55-0d6c8f0a1b2c",
+    url="/docs/intro",
+    page_title="Introduction",
+    text="ROS 2 is a robotics middleware. Its programs are called nodes.",
+    chunk_index=0,
+    char_start=0,
+    char_end=62,
+    heading_path=("What ROS 2 is",),
+    anchor="what-ros-2-is",
+    module="Module 1: ROS 2",
 )
+_ANSWER = Answer(
+    id=EXAMPLE_TURN,
+    session_id=EXAMPLE_ID,
+    mode="general",
+    text="ROS 2 is a robotics middleware. [1]",
+    status="success",
+    citations=(Citation(1, _PASSAGE, 0.87, "ROS 2 is a robotics middleware."),),
+    confidence=0.92,
+    confidence_level="high",
+    model="citewell-extractive",
+    chunks_retrieved=1,
+    elapsed_ms=41.5,
+    input_hash="a" * 64,
+    output_hash="b" * 64,
+)
+_EVENTS: tuple[AnswerEvent, ...] = (
+    SearchStarted("What is ROS 2?", 5, {}),
+    PassagesFound("What is ROS 2?", (ScoredPassage(_PASSAGE, score=0.87, dense=0.87, bm25=7.1, fused=0.9),)),
+    TextReleased(_ANSWER.text),
+    Completed(_ANSWER),
+)
+
+
+def example_reply(dialect: Dialect) -> object:
+    return json.loads(dialect.reply(_ANSWER))
+
+
+def example_stream(dialect: Dialect) -> str:
+    rendering = dialect.stream(EXAMPLE_ID)
+    shown = [wire for event in _EVENTS for wire in rendering.render(event)]
+    names = [f"event: {event.name}\n" if event.name else "" for event in shown]
+    return "".join(
+        f"id: {number}\n{name}data: {event.data}\n\n"
+        for number, (name, event) in enumerate(zip(names, shown, strict=True), start=1)
+    )

@@ -24,7 +24,7 @@ class Caller:
         return self.owner or self.address
 
 
-async def admitted(request: Request, policy: Policy = "address") -> Caller:
+async def admitted(request: Request, policy: Policy = "address") -> None:
     """Check the address's limit, then key and version: wrong keys count too, so that they cannot be tried out.
 
     Raises what the table of statuses knows.
@@ -36,7 +36,13 @@ async def admitted(request: Request, policy: Policy = "address") -> Caller:
     standing.check()
     owner = state.keys.check(request.headers)
     check_version(request.headers)
-    return Caller(address, owner)
+    request.scope["citewell.caller"] = Caller(address, owner)
+
+
+def caller_of(request: Request) -> Caller:
+    """Who was admitted."""
+    caller: Caller = request.scope["citewell.caller"]
+    return caller
 
 
 def address_of(request: Request) -> str:

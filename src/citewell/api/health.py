@@ -4,17 +4,18 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 from pydantic import Field
 
-from citewell.api import documents
-from citewell.api.dialects.wire import Wire, dumped, encoded
-from citewell.api.guard import admitted
+from citewell.api.dialects.wire import WholeReply, Wire, dumped, encoded
+from citewell.api.guarded_route import BookRoute
 from citewell.api.health_checks import Findings
 from citewell.api.middleware import json_reply
+from citewell.api.openapi import GUARD, HEADERS, KEYED, LIMITS, failures, reply
 from citewell.api.state import ApiState, state_of
 from citewell.errors import CitewellError
 
-router = APIRouter(default_response_class=Response)
+router = APIRouter(tags=["health"], dependencies=HEADERS)
 
 
 class ServiceReply(Wire):
@@ -33,16 +34,23 @@ class HealthResponse(Wire):
     reason: str | None = Field(None, description="Why it is unhealthy")
 
 
-class LiveResponse(Wire):
+class LiveResponse(WholeReply):
     status: Literal["alive"] = "alive"
 
 
-class ReadyResponse(Wire):
+class ReadyResponse(WholeReply):
     status: Literal["ready", "not_ready"]
     reason: str | None = None
 
 
-@router.get("/health", openapi_extra=documents.HEALTH)
+@router.get(
+    "/health",
+    summary="How each part is",
+    response_model=HealthResponse,
+    responses=reply("Healthy, or degraded")
+    | reply("The index or the database is down", status=503, model=HealthResponse)
+    | failures(),
+)
 async def health(request: Request) -> Response:
     state = state_of(request)
     found = await state.health.look()
@@ -50,13 +58,23 @@ async def health(request: Request) -> Response:
     return json_reply(body, 503 if found.status == "unhealthy" else 200)
 
 
-@router.get("/health/live", openapi_extra=documents.LIVE)
+@router.get(
+    "/health/live",
+    summary="That the process runs",
+    response_model=LiveResponse,
+    responses=reply("It runs") | failures(),
+)
 async def live(request: Request) -> Response:
     del request
     return json_reply(encoded(LiveResponse()))
 
 
-@router.get("/health/ready", openapi_extra=documents.READY)
+@router.get(
+    "/health/ready",
+    summary="Whether to send it questions",
+    response_model=ReadyResponse,
+    responses=reply("Ready") | reply("Not ready", status=503, model=ReadyResponse) | failures(),
+)
 async def ready(request: Request) -> Response:
     state = state_of(request)
     reason = await _not_ready(state)
@@ -64,12 +82,22 @@ async def ready(request: Request) -> Response:
     return json_reply(encoded(reply), 503 if reason else 200)
 
 
-@router.get("/metrics", openapi_extra=documents.METRICS)
+metered = APIRouter(dependencies=KEYED, route_class=BookRoute)
+
+
+@metered.get(
+    "/metrics",
+    summary="Numbers for Prometheus",
+    response_class=PlainTextResponse,
+    responses=reply("In Prometheus's text format", *LIMITS) | failures(*GUARD),
+)
 async def metrics(request: Request) -> Response:
     state = state_of(request)
-    await admitted(request, "book")
     body = state.metrics.exposition(open_questions=state.concurrency.taken, generation_age=await _generation_age(state))
     return Response(body, headers={"content-type": state.metrics.content_type})
+
+
+router.include_router(metered)
 
 
 async def _not_ready(state: ApiState) -> str | None:

@@ -45,7 +45,7 @@ class BookServer(MCPServer[None]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
-                raise ToolError(str(invalid(error.__cause__))) from error
+                raise ToolError(str(invalid(error.__cause__.errors(include_url=False)))) from error
             raise
 
 

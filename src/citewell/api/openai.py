@@ -1,44 +1,83 @@
 """The OpenAI protocol under /v1: chat completions, and the book as the one model."""
 
 import time
-from collections.abc import Mapping
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Body, Path, Request, Response
 
-from citewell.api.body import parse
-from citewell.api.dialects.completions import MODEL, ModelEntry, ModelList, OpenAIDialect
-from citewell.api.documents import COMPLETIONS, MODEL_BY_ID, MODELS
-from citewell.api.guard import admitted, raw_body
-from citewell.api.middleware import exchange_of
+from citewell.api.dialects.completions import (
+    MODEL,
+    OPENAI_DIALECT,
+    Completion,
+    CompletionRequest,
+    ModelEntry,
+    ModelList,
+    OpenAIDialect,
+)
+from citewell.api.dialects.wire import encoded
+from citewell.api.examples import COMPLETION_EXAMPLES
+from citewell.api.guarded_route import GuardedRoute
+from citewell.api.http_errors import Conflict
+from citewell.api.middleware import exchange_of, json_reply
+from citewell.api.openapi import (
+    BODY,
+    GUARD,
+    KEYED,
+    LIMITS,
+    SERVICES,
+    IdempotencyKey,
+    answer,
+    failures,
+    reply,
+)
 from citewell.api.questions import answered
 from citewell.api.state import state_of
+from citewell.conversations.sessions import new_session_id
 from citewell.errors import CitewellError, NotFoundError
 
-router = APIRouter(default_response_class=Response)
+router = APIRouter(tags=["other protocols"], dependencies=KEYED, route_class=GuardedRoute)
 
 
-@router.post("/v1/chat/completions", openapi_extra=COMPLETIONS)
-async def completions(request: Request) -> Response:
-    caller = await admitted(request)
-    raw = await raw_body(request)
-    body = parse(raw)
-    exchange_of(request).dialect = OpenAIDialect(created=int(time.time()))
-    streaming = isinstance(body, Mapping) and body.get("stream") is True
-    return await answered(request, caller, raw, body, streaming=streaming)
+@router.post(
+    "/v1/chat/completions",
+    summary="Ask, as a client of the OpenAI protocol; citations are annotations",
+    response_model=Completion,
+    responses=answer("The answer, or with `stream` its chunks", OPENAI_DIALECT)
+    | failures(*GUARD, *BODY, Conflict, *SERVICES, dialects=(OPENAI_DIALECT,)),
+)
+async def completions(
+    request: Request,
+    asked: Annotated[CompletionRequest, Body(openapi_examples=COMPLETION_EXAMPLES)],
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    exchange = exchange_of(request)
+    exchange.dialect = dialect = OpenAIDialect(created=int(time.time()))
+    question = dialect.question(asked, new_session_id=new_session_id(), request_id=exchange.request_id)
+    return await answered(request, question, idempotency_key, streaming=asked.stream)
 
 
-@router.get("/v1/models", openapi_extra=MODELS)
+@router.get(
+    "/v1/models",
+    summary="The one model there is: the book",
+    response_model=ModelList,
+    responses=reply("Models", *LIMITS) | failures(*GUARD, dialects=(OPENAI_DIALECT,)),
+)
 async def models(request: Request) -> Response:
-    await admitted(request)
-    return Response(ModelList(data=[await _model(request)]).model_dump_json(), media_type="application/json")
+    return json_reply(encoded(ModelList(data=[await _model(request)])))
 
 
-@router.get("/v1/models/{model}", openapi_extra=MODEL_BY_ID)
-async def model(request: Request) -> Response:
-    await admitted(request)
-    if request.path_params["model"] != MODEL:
+@router.get(
+    "/v1/models/{model}",
+    summary="The one model by its name",
+    response_model=ModelEntry,
+    responses=reply("The model", *LIMITS) | failures(*GUARD, NotFoundError, dialects=(OPENAI_DIALECT,)),
+)
+async def model(
+    request: Request, model: Annotated[str, Path(json_schema_extra={"minLength": 1}, examples=[MODEL])]
+) -> Response:
+    if model != MODEL:
         raise NotFoundError(f"There is one model here: {MODEL}.")
-    return Response((await _model(request)).model_dump_json(), media_type="application/json")
+    return json_reply(encoded(await _model(request)))
 
 
 async def _model(request: Request) -> ModelEntry:

@@ -1,24 +1,22 @@
 """The book's pages, its table of contents and questions to begin with: routes and every name on the wire."""
 
 import json
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from citewell.api import documents
-from citewell.api.dialects.wire import Wire, dumped, encoded
-from citewell.api.guard import admitted
+from citewell.api.dialects.wire import WholeReply, Wire, dumped, encoded
+from citewell.api.guarded_route import BookRoute
 from citewell.api.middleware import json_reply
+from citewell.api.openapi import GUARD, KEYED, LIMITS, SERVICES, Kinds, failures, reply
 from citewell.api.state import state_of
 from citewell.document import Block, Part, Table, blocks_to_json, content
-from citewell.errors import InvalidInputError
+from citewell.errors import InvalidInputError, NotFoundError
 from citewell.models import Page, PageEntry
 
-router = APIRouter(default_response_class=Response)
 
-
-class PageListEntry(Wire):
+class PageListEntry(WholeReply):
     url: str
     title: str
     module: str
@@ -57,28 +55,52 @@ class PageResponse(Wire):
     blocks: list[PageBlock]
 
 
-@router.get("/book/pages", openapi_extra=documents.PAGES)
+router = APIRouter(tags=["book"], dependencies=KEYED, route_class=BookRoute)
+_READING: Kinds = (*GUARD, *SERVICES)
+
+
+@router.get(
+    "/book/pages",
+    summary="The book's table of contents",
+    response_model=list[PageListEntry],
+    responses=reply("Pages in the order of the book", *LIMITS) | failures(*_READING),
+)
 async def pages(request: Request) -> Response:
-    state = state_of(request)
-    await admitted(request, "book")
-    return json_reply(pages_reply(await state.book.contents()))
+    return json_reply(pages_reply(await state_of(request).book.contents()))
 
 
-@router.get("/book/questions", openapi_extra=documents.QUESTIONS)
+@router.get(
+    "/book/questions",
+    summary="Questions to begin with, from the book's headings",
+    response_model=list[str],
+    responses=reply("At most four, in the order of the book; each is one that the search finds", *LIMITS)
+    | failures(*_READING),
+)
 async def questions(request: Request) -> Response:
-    state = state_of(request)
-    await admitted(request, "book")
-    return json_reply(questions_reply(await state.book.questions()))
+    return json_reply(questions_reply(await state_of(request).book.questions()))
 
 
-@router.get("/book/page", openapi_extra=documents.PAGE)
-async def page(request: Request) -> Response:
-    state = state_of(request)
-    await admitted(request, "book")
-    url = request.query_params.get("url", "")
-    if not 1 <= len(url) <= 2000 or "\0" in url:
-        raise InvalidInputError("url is required: the URL of a page as /book/pages lists it.", field="url")
-    return json_reply(page_reply(await state.book.page(url)))
+@router.get(
+    "/book/page",
+    summary="A page of the book",
+    response_model=PageResponse,
+    responses=reply("The page as Markdown and as blocks", *LIMITS)
+    | failures(*_READING, InvalidInputError, NotFoundError),
+)
+async def page(
+    request: Request,
+    url: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=2000,
+            pattern=r"^[^\x00]+$",
+            description="As /book/pages lists it",
+            examples=["/docs/intro"],
+        ),
+    ],
+) -> Response:
+    return json_reply(page_reply(await state_of(request).book.page(url)))
 
 
 def pages_reply(pages: list[PageEntry]) -> bytes:

@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Body, Request, Response
+from pydantic import Discriminator, Tag
 
 from citewell.api.admission.idempotency import Claim
 from citewell.api.body import Json, parse
-from citewell.api.dialects.message import MESSAGE_DIALECT
+from citewell.api.dialects.message import MESSAGE_DIALECT, ChatRunRequest, ChatRunResponse
 from citewell.api.dialects.protocol import Dialect
-from citewell.api.dialects.query import QUERY_DIALECT
-from citewell.api.documents import CHAT, CHAT_RUN, CHAT_STREAM
-from citewell.api.guard import Caller, admitted, raw_body
+from citewell.api.dialects.query import QUERY_DIALECT, ChatRequest, ChatResponse
+from citewell.api.examples import MESSAGE_EXAMPLES, QUERY_EXAMPLES
+from citewell.api.guard import admitted, caller_of, raw_body
+from citewell.api.guarded_route import GuardedRoute, ParsedRequest
+from citewell.api.http_errors import Conflict
 from citewell.api.middleware import exchange_of
+from citewell.api.openapi import BODY, GUARD, KEYED, SERVICES, IdempotencyKey, answer, failures
 from citewell.api.state import state_of
 from citewell.api.streams import AnswerRun, EventStream, replayed, unless_gone
 from citewell.conversations.sessions import new_session_id
@@ -20,39 +25,98 @@ from citewell.errors import InvalidInputError
 from citewell.logs import log, short
 from citewell.models import AnswerEvent, Question
 
-router = APIRouter(default_response_class=Response)
+router = APIRouter(tags=["questions"], dependencies=KEYED, route_class=GuardedRoute)
 
 
-@router.post("/chat", openapi_extra=CHAT)
-async def chat(request: Request) -> Response:
-    caller = await admitted(request)
-    raw = await raw_body(request)
-    body = parse(raw)
-    return await answered(request, caller, raw, body, streaming=QUERY_DIALECT.wants_stream(body))
+@router.post(
+    "/chat",
+    summary="Ask, as a developer",
+    response_model=ChatResponse,
+    responses=answer("The answer, or with `stream` its events", QUERY_DIALECT)
+    | failures(*GUARD, *BODY, Conflict, *SERVICES),
+)
+async def chat(
+    request: Request,
+    asked: Annotated[ChatRequest, Body(openapi_examples=QUERY_EXAMPLES)],
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    return await answered(request, _developer(request, asked), idempotency_key, streaming=asked.stream)
 
 
-@router.post("/chat/run", openapi_extra=CHAT_RUN)
-async def chat_run(request: Request) -> Response:
-    caller = await admitted(request)
-    raw = await raw_body(request)
-    return await answered(request, caller, raw, parse(raw), streaming=False)
+@router.post(
+    "/chat/run",
+    summary="Ask, as a reader",
+    response_model=ChatRunResponse,
+    responses=answer("The answer", MESSAGE_DIALECT, stream=False)
+    | failures(*GUARD, *BODY, Conflict, *SERVICES, dialects=(MESSAGE_DIALECT,)),
+)
+async def chat_run(
+    request: Request,
+    asked: Annotated[ChatRunRequest, Body(openapi_examples=MESSAGE_EXAMPLES)],
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    return await answered(request, _reader(request, asked), idempotency_key, streaming=False)
 
 
-@router.post("/chat/stream", openapi_extra=CHAT_STREAM)
-async def chat_stream(request: Request) -> Response:
-    # The body names the dialect, so it is read before anything that can be refused.
-    raw = await raw_body(request)
-    wrong: InvalidInputError | None = None
-    body: Json = None
-    try:
-        body = parse(raw)
-        exchange_of(request).dialect = dialect_of(body)
-    except InvalidInputError as error:
-        wrong = error
-    caller = await admitted(request)
-    if wrong is not None:
-        raise wrong
-    return await answered(request, caller, raw, body, streaming=True)
+class EitherDialectRoute(GuardedRoute):
+    """The body names the dialect, so it is read before anything that can be refused."""
+
+    async def checked(self, request: Request) -> Request:
+        raw = await raw_body(request)
+        try:
+            body = parse(raw)
+            exchange_of(request).dialect = dialect_of(body)
+        except InvalidInputError:
+            await admitted(request)
+            raise
+        await admitted(request)
+        return ParsedRequest(request, raw, body)
+
+
+def _tag(body: object) -> str:
+    return "dialect[reader]" if isinstance(body, Mapping) and "message" in body else "dialect[developer]"
+
+
+EitherBody = Annotated[
+    Annotated[ChatRequest, Tag("dialect[developer]")] | Annotated[ChatRunRequest, Tag("dialect[reader]")],
+    Discriminator(_tag),
+]
+
+
+either = APIRouter(route_class=EitherDialectRoute)
+
+
+@either.post(
+    "/chat/stream",
+    summary="Ask, as either, and read the answer while it is made",
+    response_class=Response,
+    responses=answer(
+        "Events. Readers get named ones, developers get `data` with a `type`. A failure after the first event is the "
+        "last event.",
+        QUERY_DIALECT,
+        MESSAGE_DIALECT,
+        one=False,
+    )
+    | failures(*GUARD, *BODY, Conflict, *SERVICES, dialects=(QUERY_DIALECT, MESSAGE_DIALECT)),
+)
+async def chat_stream(
+    request: Request,
+    asked: Annotated[EitherBody, Body(openapi_examples=QUERY_EXAMPLES | MESSAGE_EXAMPLES)],
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    question = _developer(request, asked) if isinstance(asked, ChatRequest) else _reader(request, asked)
+    return await answered(request, question, idempotency_key, streaming=True)
+
+
+router.include_router(either)
+
+
+def _developer(request: Request, asked: ChatRequest) -> Question:
+    return QUERY_DIALECT.question(asked, new_session_id=new_session_id(), request_id=exchange_of(request).request_id)
+
+
+def _reader(request: Request, asked: ChatRunRequest) -> Question:
+    return MESSAGE_DIALECT.question(asked, request_id=exchange_of(request).request_id)
 
 
 def dialect_of(body: Json) -> Dialect:
@@ -66,16 +130,15 @@ def dialect_of(body: Json) -> Dialect:
     raise InvalidInputError(f"Of {names} the body must have exactly one; it has {found}.", field=dialects[0].asks_with)
 
 
-async def answered(request: Request, caller: Caller, raw: bytes, body: Json, *, streaming: bool) -> Response:
+async def answered(request: Request, question: Question, key: str | None, *, streaming: bool) -> Response:
     """Ask the engine and let the exchange's dialect speak, in one reply or in events."""
-    state, exchange = state_of(request), exchange_of(request)
-    question = exchange.dialect.question(body, new_session_id=new_session_id(), request_id=exchange.request_id)
-    question = replace(question, owner=caller.owner)
-    standing = await state.rate_limiter.admit("session", f"{question.session_id}{caller.owner}")
+    state, exchange, owner = state_of(request), exchange_of(request), caller_of(request).owner
+    question = replace(question, owner=owner)
+    standing = await state.rate_limiter.admit("session", f"{question.session_id}{owner}")
     exchange.rate_limits.append(standing)
     standing.check()
     log("chat", "question received", query_length=len(question.text), session=short(question.session_id))
-    run, headers = await _begun(request, caller, question, raw)
+    run, headers = await _begun(request, question, key)
     if not streaming:
         answer = await unless_gone(request.receive, run.answer())
         return Response(exchange.dialect.reply(answer), headers=headers, media_type="application/json")
@@ -91,11 +154,10 @@ async def answered(request: Request, caller: Caller, raw: bytes, body: Json, *, 
     )
 
 
-async def _begun(request: Request, caller: Caller, question: Question, raw: bytes) -> tuple[AnswerRun, dict[str, str]]:
+async def _begun(request: Request, question: Question, key: str | None) -> tuple[AnswerRun, dict[str, str]]:
     """A run of the engine, or of a kept answer. What it takes is freed when the exchange ends."""
-    state, exchange = state_of(request), exchange_of(request)
-    key = request.headers.get("idempotency-key")
-    found = None if key is None else await state.idempotency.begin(caller.name, key, raw)
+    state, exchange, caller = state_of(request), exchange_of(request), caller_of(request)
+    found = None if key is None else await state.idempotency.begin(caller.name, key, await request.body())
     seen: list[AnswerEvent] = []
     if isinstance(found, Claim):
         exchange.held.push_async_callback(found.end, seen)

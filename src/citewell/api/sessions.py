@@ -1,28 +1,38 @@
 """Sessions: conversations read back, deleted and rated. Their routes and every name that they have on the wire."""
 
 from datetime import datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
-from pydantic import Field, field_validator
+from fastapi import APIRouter, Body, Path, Query, Request, Response
+from pydantic import AfterValidator, Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from citewell.api import documents
-from citewell.api.body import Json, parse, validated
-from citewell.api.dialects.query import ResponseMetadata, SelectedTextCitation, SourceCitation, metadata_of, sources_of
-from citewell.api.dialects.wire import Wire, encoded
-from citewell.api.guard import admitted, raw_body
+from citewell.api.dialects.query import (
+    SESSION_PATTERN,
+    ResponseMetadata,
+    SelectedTextCitation,
+    SourceCitation,
+    metadata_of,
+    sources_of,
+)
+from citewell.api.dialects.wire import WholeReply, Wire, encoded
+from citewell.api.examples import EXAMPLE_ID, EXAMPLE_TURN, FEEDBACK_EXAMPLES
+from citewell.api.guard import caller_of
+from citewell.api.guarded_route import GuardedRoute
 from citewell.api.middleware import json_reply
+from citewell.api.openapi import BODY, GUARD, KEYED, LIMITS, SERVICES, failures, reply
 from citewell.api.state import state_of
 from citewell.conversations.sessions import session_id_of
 from citewell.conversations.turns import Turn, TurnPage, Vote
-from citewell.errors import InvalidInputError
+from citewell.errors import InvalidInputError, NotFoundError
 from citewell.models import Mode
 
 MAX_TURNS = 100
 MAX_TURN_ID = 64
-router = APIRouter(default_response_class=Response)
+router = APIRouter(tags=["sessions"], dependencies=KEYED, route_class=GuardedRoute)
 
 
-class TurnReply(Wire):
+class TurnReply(WholeReply):
     turn_id: str
     query: str
     selected_text: str | None
@@ -36,13 +46,13 @@ class TurnReply(Wire):
     comment: str | None
 
 
-class SessionResponse(Wire):
+class SessionResponse(WholeReply):
     session_id: str
     turns: list[TurnReply] = Field(description="Newest last")
     earlier: str | None = Field(description="Give it as `before` to read the turns before these")
 
 
-class DeletedResponse(Wire):
+class DeletedResponse(WholeReply):
     deleted_turns: int
 
 
@@ -65,47 +75,60 @@ class FeedbackRequest(Wire):
         return (value.strip() or None) if isinstance(value, str) else value
 
 
-@router.get("/sessions/{session_id}", openapi_extra=documents.SESSION)
-async def session(request: Request) -> Response:
-    caller = await admitted(request)
-    session_id = session_id_of(request.path_params["session_id"])
+SessionId = Annotated[
+    str, AfterValidator(session_id_of), Path(json_schema_extra={"pattern": SESSION_PATTERN}, examples=[EXAMPLE_ID])
+]
+TurnId = Annotated[str, Path(min_length=1, max_length=MAX_TURN_ID, examples=[EXAMPLE_TURN])]
+
+
+@router.get(
+    "/sessions/{session_id}",
+    summary="Read a conversation back",
+    response_model=SessionResponse,
+    responses=reply("Turns", *LIMITS) | failures(*GUARD, InvalidInputError, NotFoundError, *SERVICES),
+)
+async def session(
+    request: Request,
+    session_id: SessionId,
+    limit: Annotated[int, Query(ge=1, le=MAX_TURNS)] = 50,
+    before: Annotated[
+        str | SkipJsonSchema[None],
+        Query(min_length=1, max_length=MAX_TURN_ID, description="The `earlier` of the reply before"),
+    ] = None,
+) -> Response:
     page = await state_of(request).parts.conversations.session(
-        session_id, owner=caller.owner, limit=_limit(request), before=_before(request)
+        session_id, owner=caller_of(request).owner, limit=limit, before=before
     )
     return json_reply(session_reply(session_id, page))
 
 
-@router.delete("/sessions/{session_id}", openapi_extra=documents.DELETE_SESSION)
-async def delete_session(request: Request) -> Response:
-    caller = await admitted(request)
-    session_id = session_id_of(request.path_params["session_id"])
-    deleted = await state_of(request).parts.conversations.delete_session(session_id, owner=caller.owner)
+@router.delete(
+    "/sessions/{session_id}",
+    summary="Forget a conversation",
+    response_model=DeletedResponse,
+    responses=reply("Forgotten", *LIMITS) | failures(*GUARD, InvalidInputError, *SERVICES),
+)
+async def delete_session(request: Request, session_id: SessionId) -> Response:
+    deleted = await state_of(request).parts.conversations.delete_session(session_id, owner=caller_of(request).owner)
     return json_reply(encoded(DeletedResponse(deleted_turns=deleted)))
 
 
-@router.post("/sessions/{session_id}/turns/{turn_id}/feedback", status_code=204, openapi_extra=documents.FEEDBACK)
-async def feedback(request: Request) -> Response:
-    caller = await admitted(request)
-    state = state_of(request)
-    session_id = session_id_of(request.path_params["session_id"])
-    rating, comment = feedback_of(parse(await raw_body(request)))
-    turn_id = request.path_params["turn_id"]
-    await state.parts.conversations.feedback(session_id, turn_id, rating, comment, owner=caller.owner)
+@router.post(
+    "/sessions/{session_id}/turns/{turn_id}/feedback",
+    summary="Say whether an answer helped",
+    status_code=204,
+    responses=reply("Noted", *LIMITS, status=204) | failures(*GUARD, *BODY, NotFoundError, *SERVICES),
+)
+async def feedback(
+    request: Request,
+    session_id: SessionId,
+    turn_id: TurnId,
+    said: Annotated[FeedbackRequest, Body(openapi_examples=FEEDBACK_EXAMPLES)],
+) -> Response:
+    await state_of(request).parts.conversations.feedback(
+        session_id, turn_id, said.rating, said.comment, owner=caller_of(request).owner
+    )
     return Response(status_code=204)
-
-
-def _limit(request: Request) -> int:
-    text = request.query_params.get("limit", "50")
-    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= MAX_TURNS):
-        raise InvalidInputError(f"limit must be a whole number from 1 to {MAX_TURNS}.", field="limit")
-    return int(text)
-
-
-def _before(request: Request) -> str | None:
-    before = request.query_params.get("before")
-    if before is not None and not 1 <= len(before) <= MAX_TURN_ID:
-        raise InvalidInputError(f"before must have 1 to {MAX_TURN_ID} characters.", field="before")
-    return before
 
 
 def session_reply(session_id: str, page: TurnPage) -> bytes:
@@ -127,8 +150,3 @@ def _turn(turn: Turn) -> TurnReply:
         rating=turn.vote,
         comment=turn.comment,
     )
-
-
-def feedback_of(body: Json) -> tuple[Vote | None, str | None]:
-    request = validated(FeedbackRequest, body)
-    return request.rating, request.comment

@@ -7,10 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from citewell.api.body import Json, validated
 from citewell.api.dialects.protocol import WireEvent
 from citewell.api.dialects.query import MAX_QUERY
-from citewell.api.dialects.wire import Wire
+from citewell.api.dialects.wire import WholeReply, Wire
 from citewell.api.http_errors import Failure, failure_of
 from citewell.conversations.history import token_estimate
 from citewell.errors import InvalidInputError
@@ -54,33 +53,33 @@ class CompletionRequest(Wire):
     stream_options: StreamOptions | None = Field(None, description="Counts with `stream` only")
 
 
-class UrlCitation(Wire):
+class UrlCitation(WholeReply):
     url: str
     title: str
     start_index: int = Field(description="Where the marker stands in the content")
     end_index: int
 
 
-class Annotation(Wire):
+class Annotation(WholeReply):
     type: Literal["url_citation"] = "url_citation"
     url_citation: UrlCitation
 
 
-class ReplyMessage(Wire):
+class ReplyMessage(WholeReply):
     role: Literal["assistant"] = "assistant"
     content: str
     refusal: str | None = None
     annotations: list[Annotation] = Field(default_factory=list)
 
 
-class Choice(Wire):
+class Choice(WholeReply):
     index: int = 0
     message: ReplyMessage
     finish_reason: Literal["stop"] = "stop"
     logprobs: None = None
 
 
-class Usage(Wire):
+class Usage(WholeReply):
     """An upper estimate for any common tokenizer: four letters a token, one for each other sign.
 
     The messages as they were sent, and the answer. What the book's passages cost is not in it.
@@ -91,7 +90,7 @@ class Usage(Wire):
     total_tokens: int
 
 
-class Completion(Wire):
+class Completion(WholeReply):
     id: str
     object: Literal["chat.completion"] = "chat.completion"
     created: int = Field(description="Seconds since 1970")
@@ -100,26 +99,26 @@ class Completion(Wire):
     usage: Usage
 
 
-class ModelEntry(Wire):
+class ModelEntry(WholeReply):
     id: str = MODEL
     object: Literal["model"] = "model"
     created: int = Field(description="When the book was published, in seconds since 1970")
     owned_by: str = MODEL
 
 
-class ModelList(Wire):
+class ModelList(WholeReply):
     object: Literal["list"] = "list"
     data: list[ModelEntry]
 
 
-class CompletionErrorBody(Wire):
+class CompletionErrorBody(WholeReply):
     message: str
     type: str
     param: str | None = None
     code: str
 
 
-class CompletionError(Wire):
+class CompletionError(WholeReply):
     error: CompletionErrorBody
 
 
@@ -128,6 +127,8 @@ class OpenAIDialect:
 
     name: Literal["openai"] = "openai"
     asks_with = "messages"
+    failure_model = CompletionError
+    event_models = ()
 
     def __init__(self, *, created: int) -> None:
         """`created` is now, in seconds since 1970."""
@@ -135,8 +136,7 @@ class OpenAIDialect:
         self._sent_tokens = 0
         self._wants_usage = False
 
-    def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:
-        request = validated(CompletionRequest, body)
+    def question(self, request: CompletionRequest, *, new_session_id: str, request_id: str) -> Question:
         self._sent_tokens = sum(token_estimate(message.plain) for message in request.messages)
         self._wants_usage = request.stream_options is not None and request.stream_options.include_usage
         turns = [(m.role, m.plain) for m in request.messages if m.role in ("user", "assistant") and m.plain]

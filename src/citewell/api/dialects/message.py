@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field, field_validator
 
-from citewell.api.body import Json, validated
 from citewell.api.dialects.protocol import WireEvent
 from citewell.api.dialects.query import NOT_BLANK, SESSION_PATTERN, ResponseMetadata, metadata_of
 from citewell.api.dialects.wire import NO_HEADING, Wire, cut, dumped, similarity, snippet
@@ -136,10 +135,10 @@ class MessageDialect:
 
     name = "reader"
     asks_with = "message"
+    failure_model = ReaderErrorResponse
+    event_models = (ToolCallEvent, RetrievalEvent, ContentEvent, ChatRunResponse, ErrorEvent)
 
-    def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:
-        del new_session_id  # a reader brings its own
-        request = validated(ChatRunRequest, body)
+    def question(self, request: ChatRunRequest, *, request_id: str) -> Question:
         return Question(
             text=request.message,
             session_id=session_id_of(request.session_id),

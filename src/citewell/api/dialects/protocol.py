@@ -1,12 +1,16 @@
-"""What a dialect does: a body into a Question, events and failures into what goes over the wire. Pure."""
+"""What a dialect does: events, answers and failures into what goes over the wire. Pure.
+
+Each also makes a `Question` of its own typed body.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from citewell.api.body import Json
+from pydantic import BaseModel
+
 from citewell.api.http_errors import Failure
-from citewell.models import Answer, AnswerEvent, Question
+from citewell.models import Answer, AnswerEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,12 @@ class Dialect(Protocol):
         """The field of a body that tells this dialect from the other."""
         ...
 
-    def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:
-        """Raises InvalidInputError that names the field and the limit, and does not repeat the input."""
+    @property
+    def failure_model(self) -> type[BaseModel]: ...
+
+    @property
+    def event_models(self) -> tuple[type[BaseModel], ...]:
+        """What the `data` of a stream's events may be; empty where another protocol says it."""
         ...
 
     def reply(self, answer: Answer) -> bytes: ...

@@ -3,14 +3,13 @@
 Bodies come in as models and replies go out as models, so that OpenAPI shows what is sent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
-from citewell.api.body import Json, validated
 from citewell.api.dialects.protocol import WireEvent
-from citewell.api.dialects.wire import NO_HEADING, Wire, cut, dumped, similarity, snippet
+from citewell.api.dialects.wire import NO_HEADING, WholeReply, Wire, cut, dumped, similarity, snippet
 from citewell.api.http_errors import Failure, failure_of
 from citewell.conversations.sessions import session_id_of
 from citewell.models import (
@@ -79,14 +78,14 @@ class ChatRequest(Wire):
         description="A UUID v4 made by the client that groups a conversation; without one a new one is made",
         json_schema_extra={"pattern": SESSION_PATTERN},
     )
-    mode: Mode = Field("general", description="Search the book, or answer from `selected_text` alone")
+    mode: Mode = Field("general", description="Search the book (unless told), or answer from `selected_text` alone")
     selected_text: str | None = Field(
         None,
         max_length=MAX_SELECTION,
         validate_default=True,
         description="Required in mode `selected_text`, ignored otherwise",
     )
-    top_k: int = Field(5, ge=1, le=20, description="How many passages to retrieve")
+    top_k: int = Field(5, ge=1, le=20, description="How many passages to retrieve; 5 unless told")
     score_threshold: float | None = Field(None, ge=0.0, le=1.0, description="Leave out passages below this similarity")
     filters: RetrievalFilters | None = None
     stream: bool = Field(False, description="On /chat: answer with a stream of events")
@@ -107,7 +106,7 @@ class ChatRequest(Wire):
         return None
 
 
-class SourceCitation(Wire):
+class SourceCitation(WholeReply):
     """A passage that the answer rests on."""
 
     source_url: str = Field(description="The page's URL without an anchor, or `selected_text`")
@@ -151,7 +150,7 @@ class ResponseMetadata(Wire):
     deterministic: bool
 
 
-class ChatResponse(Wire):
+class ChatResponse(WholeReply):
     answer: str | None = Field(description="Markdown with markers such as [1]; null when the model failed (see below)")
     sources: list[SelectedTextCitation | SourceCitation]
     mode: Mode
@@ -159,17 +158,17 @@ class ChatResponse(Wire):
     fallback_message: str | None = Field(None, description="Set when only sources could be given")
 
 
-class StreamChunk(Wire):
+class StreamChunk(WholeReply):
     type: Literal["chunk"] = "chunk"
     content: str
 
 
-class StreamSources(Wire):
+class StreamSources(WholeReply):
     type: Literal["sources"] = "sources"
     sources: list[SelectedTextCitation | SourceCitation]
 
 
-class StreamDone(Wire):
+class StreamDone(WholeReply):
     """The whole reply again: a client may show it in place of what it collected."""
 
     type: Literal["done"] = "done"
@@ -180,7 +179,7 @@ class StreamDone(Wire):
     fallback_message: str | None = None
 
 
-class ErrorResponse(Wire):
+class ErrorResponse(WholeReply):
     error_code: str = Field(examples=["validation_error", "retrieval_unavailable"])
     message: str
     details: dict[str, str | int] | None = None
@@ -188,7 +187,7 @@ class ErrorResponse(Wire):
     retry_after: int | None = Field(None, description="Seconds to wait (429 and 409)")
 
 
-class StreamError(Wire):
+class StreamError(WholeReply):
     type: Literal["error"] = "error"
     error_code: str
     message: str
@@ -202,9 +201,10 @@ class QueryDialect:
 
     name = "developer"
     asks_with = "query"
+    failure_model = ErrorResponse
+    event_models = (StreamChunk, StreamSources, StreamDone, StreamError)
 
-    def question(self, body: Json, *, new_session_id: str, request_id: str) -> Question:
-        request = validated(ChatRequest, body)
+    def question(self, request: ChatRequest, *, new_session_id: str, request_id: str) -> Question:
         filters = request.filters.model_dump(exclude_none=True) if request.filters else {}
         return Question(
             text=request.query,
@@ -217,9 +217,6 @@ class QueryDialect:
             filters=filters_of(filters),
             request_id=request_id,
         )
-
-    def wants_stream(self, body: Json) -> bool:
-        return isinstance(body, Mapping) and body.get("stream") is True
 
     def reply(self, answer: Answer) -> bytes:
         return dumped(

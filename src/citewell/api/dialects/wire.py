@@ -3,7 +3,9 @@
 import json
 import math
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from citewell.models import Passage, Span
 
@@ -12,7 +14,23 @@ NO_HEADING = "Introduction"
 
 
 class Wire(BaseModel):
-    """Anything that goes over the wire."""
+    """Anything that goes over the wire. Bodies are strict: no text is taken for a number."""
+
+    model_config = ConfigDict(strict=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Without defaults: a generator of clients takes what has one for a field that is always there."""
+        found = handler(schema)
+        for field in handler.resolve_ref_schema(found).get("properties", {}).values():
+            field.pop("default", None)
+        return found
+
+
+class WholeReply(Wire):
+    """Every field is always sent, if only as null."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
 
 def dumped(model: BaseModel, *, exclude_none: bool = False, exclude_unset: bool = False) -> str:

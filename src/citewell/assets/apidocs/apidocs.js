@@ -29,7 +29,7 @@ function parameterInputs(operation) {
     const cell = make("td");
     const input = make("input", undefined, { "aria-label": parameter.name });
     const isSession = parameter.name === "session_id" && ownSession;
-    input.value = isSession ? ownSession : parameter.example ?? parameter.schema?.default ?? "";
+    input.value = isSession ? ownSession : parameter.schema?.examples?.[0] ?? parameter.schema?.default ?? "";
     cell.append(input, " ", ...prose(parameter.description || ""));
     row.append(cell);
     table.append(row);
