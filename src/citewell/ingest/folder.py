@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from citewell.errors import IngestError
 from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_text, walk
-from citewell.ingest.formats import mdbook, mkdocs
+from citewell.ingest.formats import mdbook, mkdocs, myst
 from citewell.ingest.formats.contents import Entry
 from citewell.ingest.formats.includes import Expanded
 from citewell.ingest.formats.unread import UNREAD
@@ -19,7 +19,16 @@ from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, root
 from citewell.ingest.markdown import read_markdown
 from citewell.ingest.pagetext import plain
 from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, mkdocs_route
-from citewell.ingest.sources import SUFFIXES, Failure, LeftOut, Outcome, PageRead, Validators
+from citewell.ingest.sources import (
+    HTML_SUFFIXES,
+    RST_SUFFIXES,
+    SUFFIXES,
+    Failure,
+    LeftOut,
+    Outcome,
+    PageRead,
+    Validators,
+)
 from citewell.models import Page
 
 _CATEGORY_FILES = ("_category_.json", "_category_.yml", "_category_.yaml")
@@ -35,6 +44,12 @@ class _File:
     @property
     def relative(self) -> PurePosixPath:
         return PurePosixPath(self.path.relative_to(self.root.folder).as_posix())
+
+    @property
+    def is_rst(self) -> bool:
+        """By its suffix, or, in a Sphinx project, because it is no Markdown."""
+        suffix = self.path.suffix.lower()
+        return suffix in RST_SUFFIXES or (self.root.flavour == "sphinx" and suffix != ".md")
 
 
 class FolderSource:
@@ -106,7 +121,7 @@ class FolderSource:
     def _in_order(self, root: Root, left_out: list[LeftOut]) -> list[_File]:
         """What the table of contents lists, as it lists it, then what it does not."""
         there: dict[PurePosixPath, _File] = {}
-        for path in walk(root.folder, SUFFIXES):
+        for path in walk(root.folder, root.suffixes):
             file = _File(path, root)
             if root.site and (rule := root.site.rule_against(file.relative)):
                 left_out.append(self._left_out(path, rule))
@@ -137,8 +152,10 @@ class FolderSource:
         front = FrontMatter()
         try:
             source = read_text(file.path, self._folder)
-            if file.path.suffix.lower() in (".html", ".htm"):
+            if file.path.suffix.lower() in HTML_SUFFIXES:
                 return self._html(file, source)
+            if file.is_rst:
+                return self._rst(file, source)
             front, body = split_front_matter(source)
             if front.hidden:
                 return self._left_out(file.path, "It is a draft or unlisted, as its front matter says.")
@@ -185,9 +202,36 @@ class FolderSource:
             case "mdbook":
                 return mdbook.expanded(body, file.path, self._folder)
             case "mkdocs":
-                return mkdocs.expanded(body, file.path, file.root.site or mkdocs.Site(), self._folder)
+                site = file.root.site if isinstance(file.root.site, mkdocs.Site) else mkdocs.Site()
+                return mkdocs.expanded(body, file.path, site, self._folder)
+            case "sphinx":
+                return Expanded(myst.as_markdown(body, file.root.names))
             case "docusaurus":
                 return Expanded(body)
+
+    def _rst(self, file: _File, source: str) -> Outcome:
+        try:
+            from citewell.ingest.formats.rst import UnreadableRst, read_rst
+        except ImportError:
+            return self._left_out(file.path, "reStructuredText needs docutils: pip install 'citewell[rst]'.")
+        url = self._url(file, FrontMatter())
+        try:
+            read = read_rst(source, file.path, file.root.folder, self._folder, file.root.names)
+        except UnreadableRst as error:
+            return Failure(url, "unreadable_document", str(error))
+        if not read.text.blocks:
+            return Failure(url, "empty_page", "The file has no text.", is_lost=False)
+        page = Page(
+            url=url,
+            title=(file.entry.title if file.entry else "") or read.title or label_of(file.path.stem),
+            text=read.text.text,
+            blocks=tuple(read.text.blocks),
+            module=self._module(file),
+            language=file.root.language,
+            version=file.root.version,
+        )
+        problems = [Failure(url, "incomplete_page", read.problem, is_lost=False)] if read.problem else []
+        return PageRead(page, tuple(problems))
 
     def _html(self, file: _File, source: str) -> Outcome:
         url = self._url(file, FrontMatter())
@@ -211,8 +255,10 @@ class FolderSource:
 
     def _url(self, file: _File, front: FrontMatter) -> str:
         root, path = file.root, file.relative
-        if path.suffix.lower() in (".html", ".htm"):
+        if path.suffix.lower() in HTML_SUFFIXES:
             route = html_route(path)
+        elif file.is_rst or root.flavour == "sphinx":
+            route = html_route(path.with_suffix(".html"))
         elif root.flavour == "mkdocs":
             route = mkdocs_route(path, directory_urls=root.directory_urls)
         elif root.flavour == "mdbook":

@@ -1,17 +1,17 @@
 """How a folder of documentation is laid out: what its configuration says, read by pattern and never run.
 
 Docusaurus: docs, versions and translations. MkDocs: docs_dir and the form of its addresses. mdBook: the chapters of
-its summary. Else a folder of pages.
+its summary. Sphinx: the pages of its toctrees. Else a folder of pages.
 """
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from citewell.ingest.files import UnreadableFile, read_text, walk
-from citewell.ingest.formats import mdbook, mkdocs
+from citewell.ingest.formats import mdbook, mkdocs, sphinx
 from citewell.ingest.formats.contents import NO_CONTENTS, Contents
 from citewell.ingest.markdown import Flavour
 from citewell.ingest.sources import SUFFIXES
@@ -19,7 +19,7 @@ from citewell.ingest.sources import SUFFIXES
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
 _INDENTED_BLOCK = re.compile(r"^(?:!!!|\?\?\?\+?)[ \t]+\w|^===[ \t]+\"", re.MULTILINE)
 _CONFIGS = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts"))
-CONFIGURATION_FILES = (*_CONFIGS, "versions.json", *mkdocs.CONFIGURATIONS, "book.toml")
+CONFIGURATION_FILES = (*_CONFIGS, "versions.json", *mkdocs.CONFIGURATIONS, "book.toml", "conf.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,11 @@ class Root:
     """What `@site/` stands for in imports."""
     contents: Contents = NO_CONTENTS
     """What the book's own table of contents says of its pages."""
-    site: mkdocs.Site | None = None
-    """What mkdocs.yml says."""
+    site: mkdocs.Site | sphinx.Configuration | None = None
+    """What mkdocs.yml or conf.py says."""
+    suffixes: tuple[str, ...] = SUFFIXES
+    """Of the files that are pages."""
+    names: sphinx.Names = sphinx.NO_NAMES
 
 
 def roots_of(folder: Path) -> tuple[Root, ...]:
@@ -49,7 +52,7 @@ def roots_of(folder: Path) -> tuple[Root, ...]:
     for name in mkdocs.CONFIGURATIONS:
         if (folder / name).is_file():
             return (_mkdocs(folder, _text(folder / name, folder)),)
-    if book := _mdbook(folder):
+    if book := _mdbook(folder) or _sphinx(folder):
         return (book,)
     docs = folder / "docs"
     if docs.is_dir() and all(path.is_relative_to(docs) for path in walk(folder, SUFFIXES)):
@@ -143,6 +146,31 @@ def _mdbook(folder: Path) -> Root | None:
         return None
     contents = mdbook.read_summary(_text(source / mdbook.SUMMARY, folder))
     return Root(source, "mdbook", book.site_url, book.language, contents=contents)
+
+
+def _sphinx(folder: Path) -> Root | None:
+    """With a conf.py where projects have one, and a page to begin at beside it."""
+    for place in sphinx.PLACES:
+        source = folder / place
+        if not (source / "conf.py").is_file():
+            continue
+        site = sphinx.read_configuration(_text(source / "conf.py", folder))
+        if not any((source / (site.root + suffix)).is_file() for suffix in site.suffixes):
+            continue
+        paths = [PurePosixPath(path.relative_to(source).as_posix()) for path in walk(source, site.suffixes)]
+        kept = [path for path in paths if not site.rule_against(path)]
+        texts = {path: _text(source / path, folder) for path in kept}
+        pages = {path.with_suffix("").as_posix(): path for path in kept}
+        return Root(
+            source,
+            "sphinx",
+            language=site.language,
+            contents=sphinx.in_toctree_order(site.root, pages, texts.__getitem__),
+            site=site,
+            suffixes=site.suffixes,
+            names=sphinx.read_names(texts.items()),
+        )
+    return None
 
 
 def _guessed(folder: Path) -> Flavour:

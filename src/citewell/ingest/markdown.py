@@ -19,7 +19,7 @@ from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, Mark, mark_of, without_
 from citewell.ingest.mdx import Partial, strip_mdx
 from citewell.ingest.pagetext import PageText, code_span
 
-Flavour = Literal["docusaurus", "mkdocs", "mdbook"]
+Flavour = Literal["docusaurus", "mkdocs", "mdbook", "sphinx"]
 
 _TASK = re.compile(r"^\[[ xX]\]\s+")
 _CODE = re.compile(f"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]*){CODE_CLOSE}")
@@ -45,7 +45,7 @@ def read_markdown(source: str, flavour: Flavour, partial: Partial) -> MarkdownPa
     return MarkdownPage(page, title, stripped.unclosed)
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=4)
 def _parser(flavour: Flavour) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"])
     # What is left of HTML after the tags were taken out is text.

@@ -7,7 +7,9 @@ from typing import Protocol
 
 from citewell.models import Page
 
-SUFFIXES = (".md", ".mdx", ".markdown", ".html", ".htm")
+HTML_SUFFIXES = (".html", ".htm")
+RST_SUFFIXES = (".rst", ".rest")
+SUFFIXES = (".md", ".mdx", ".markdown", *HTML_SUFFIXES, *RST_SUFFIXES)
 BOOK_SUFFIXES = (".pdf", ".epub")
 
 

@@ -1,5 +1,6 @@
 """A book's own table of contents: which files are its pages, in what order, under which titles. Pure."""
 
+import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -46,3 +47,13 @@ def modules(entries: Sequence[tuple[int, Entry]]) -> tuple[Entry, ...]:
             module = entry.title
         found.append(Entry(entry.path, entry.title, module))
     return tuple(found)
+
+
+def matches(path: PurePosixPath, pattern: str) -> bool:
+    """As in a .gitignore, without exceptions."""
+    if pattern.startswith(("!", "#")):
+        return False
+    bare = pattern.strip("/")
+    if "/" in pattern.rstrip("/"):
+        return any(fnmatch.fnmatch(part.as_posix(), bare) for part in (path, *path.parents))
+    return any(fnmatch.fnmatch(part, bare) for part in path.parts)

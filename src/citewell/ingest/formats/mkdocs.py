@@ -1,6 +1,5 @@
 """MkDocs: what mkdocs.yml says, the pages of its nav, and what its extensions put into a page. Sync."""
 
-import fnmatch
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from citewell.ingest.fences import segments
-from citewell.ingest.formats.contents import NO_CONTENTS, Contents, Entry
+from citewell.ingest.formats.contents import NO_CONTENTS, Contents, Entry, matches
 from citewell.ingest.formats.docstrings import Documented, PythonFiles, as_markdown
 from citewell.ingest.formats.includes import Expanded, Includes
 from citewell.ingest.frontmatter import load_yaml
@@ -56,7 +55,7 @@ class Site:
         below = PurePosixPath(self.docs_dir) / path
         if self.theme and below.is_relative_to(PurePosixPath(self.theme)):
             return "It belongs to the theme (custom_dir)."
-        if any(_matches(path, pattern) for pattern in self.excluded):
+        if any(matches(path, pattern) for pattern in self.excluded):
             return "mkdocs.yml leaves it out (exclude_docs)."
         return ""
 
@@ -117,16 +116,6 @@ def _text(value: object) -> str:
 def _texts(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     return tuple(each.strip() for each in values if isinstance(each, str) and each.strip())
-
-
-def _matches(path: PurePosixPath, pattern: str) -> bool:
-    """As in a .gitignore, without exceptions."""
-    if pattern.startswith(("!", "#")):
-        return False
-    bare = pattern.strip("/")
-    if "/" in pattern.rstrip("/"):
-        return any(fnmatch.fnmatch(part.as_posix(), bare) for part in (path, *path.parents))
-    return any(fnmatch.fnmatch(part, bare) for part in path.parts)
 
 
 def expanded(body: str, page: Path, site: Site, book: Path) -> Expanded:

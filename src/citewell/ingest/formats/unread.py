@@ -6,7 +6,6 @@ UNREAD = {
     ".pdf": _BOOK,
     ".epub": _BOOK,
     ".ipynb": _CONVERT,
-    ".rst": _CONVERT,
     ".adoc": _CONVERT,
     ".asciidoc": _CONVERT,
     ".docx": _CONVERT,

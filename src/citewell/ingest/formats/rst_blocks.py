@@ -1,0 +1,227 @@
+"""The nodes that docutils makes, written as blocks. With `rst`, the only modules that import docutils."""
+
+from collections.abc import Iterable
+
+from docutils import nodes
+
+from citewell.ingest.pagetext import PageText, code_span
+
+_MAX_DEPTH = 100
+
+
+class Described(nodes.General, nodes.Element):
+    """Terms with an id and what they mean: an object, an option, a glossary's entry."""
+
+
+class Tabbed(nodes.General, nodes.Element):
+    """A tab with its label."""
+
+
+class Box(nodes.General, nodes.Element):
+    """An admonition of Sphinx or of an extension; a title, if any, is its first child."""
+
+
+_SKIPPED = (
+    nodes.comment,
+    nodes.system_message,
+    nodes.substitution_definition,
+    nodes.pending,
+    nodes.raw,
+    nodes.meta,
+    nodes.decoration,
+    nodes.transition,
+    nodes.problematic,
+)
+
+
+def write(document: nodes.document, page: PageText) -> None:
+    _Walk(page).blocks(document.children, "", 0)
+
+
+class _Walk:
+    def __init__(self, page: PageText) -> None:
+        self._page = page
+        self._deep = 0
+
+    def blocks(self, children: Iterable[nodes.Node], indent: str, level: int) -> None:
+        if self._deep > _MAX_DEPTH:
+            return
+        self._deep += 1
+        for child in children:
+            if isinstance(child, nodes.Element) and not isinstance(child, _SKIPPED):
+                self._block(child, indent, level)
+        self._deep -= 1
+
+    def _block(self, node: nodes.Element, indent: str, level: int) -> None:
+        match node:
+            case nodes.section():
+                ids = node["ids"]
+                title = node.children[0] if node.children else None
+                if isinstance(title, nodes.title):
+                    self._page.heading(min(level + 1, 6), inline(title), ids[0] if ids else "")
+                self.blocks(node.children[1:], indent, level + 1)
+            case nodes.paragraph() | nodes.attribution() | nodes.line():
+                self._page.prose(inline(node), indent)
+            case nodes.caption():
+                self._page.caption(inline(node), indent)
+            case nodes.literal_block() | nodes.doctest_block():
+                self._code(node)
+            case nodes.math_block():
+                self._page.math(node.astext())
+            case nodes.bullet_list() | nodes.enumerated_list():
+                self._list(node, indent, level)
+            case nodes.definition_list() | nodes.field_list() | nodes.option_list() | nodes.docinfo():
+                self._definitions(node, indent, level)
+            case nodes.table():
+                self._table(node, indent, level)
+            case nodes.line_block():
+                self._page.prose("\n".join(_lines(node)), indent)
+            case nodes.image():
+                self._page.prose(node.get("alt", ""), indent)
+            case nodes.footnote() | nodes.citation():
+                self.blocks([c for c in node.children if not isinstance(c, nodes.label)], indent, level)
+            case _:
+                self._container(node, indent, level)
+
+    def _container(self, node: nodes.Element, indent: str, level: int) -> None:
+        match node:
+            case Described():
+                self._described(node, indent, level)
+            case Tabbed():
+                depth = self._page.enter()
+                self._page.tab(node["label"], indent)
+                self.blocks(node.children, indent, level)
+                self._page.leave(depth)
+            case Box() | nodes.Admonition() | nodes.topic() | nodes.sidebar():
+                if "contents" in node["classes"]:
+                    return
+                self._box(node, indent, level)
+            case nodes.rubric() | nodes.subtitle() | nodes.title():
+                self._page.prose(inline(node), indent)
+            case nodes.Inline() | nodes.TextElement():
+                self._page.prose(inline(node), indent)
+            case _:
+                self.blocks(node.children, indent, level)
+
+    def _box(self, node: nodes.Element, indent: str, level: int) -> None:
+        title = node.children[0] if node.children and isinstance(node.children[0], nodes.title) else None
+        depth = self._page.enter()
+        kind = node.get("kind") or (node.tagname if isinstance(node, nodes.Admonition) else "")
+        self._page.box(
+            str(kind) if kind != "admonition" else "note", inline(title) if title is not None else "", indent
+        )
+        self.blocks(node.children[1 if title is not None else 0 :], indent, level)
+        self._page.leave(depth)
+
+    def _described(self, node: nodes.Element, indent: str, level: int) -> None:
+        terms = [term if node.get("is_term") else code_span(term) for term in node["terms"]]
+        self._entry(terms, node.children, node["ids"][0] if node["ids"] else "", indent, level)
+
+    def _entry(self, terms: list[str], children: list[nodes.Node], anchor: str, indent: str, level: int) -> None:
+        """A term with the first paragraph of what it means; the rest are blocks inside it."""
+        kept = [child for child in children if not isinstance(child, nodes.target | nodes.comment)]
+        depth = self._page.enter()
+        has_lead = bool(kept) and isinstance(kept[0], nodes.paragraph)
+        self._page.define(terms, inline(kept[0]) if has_lead else "", anchor)
+        self.blocks(kept[1 if has_lead else 0 :], indent, level)
+        self._page.leave(depth)
+
+    def _definitions(self, node: nodes.Element, indent: str, level: int) -> None:
+        for entry in node.children:
+            if not isinstance(entry, nodes.Element):
+                continue
+            if isinstance(entry, nodes.field):
+                self._field(entry, indent, level)
+                continue
+            terms = [
+                code_span(child.astext()) if isinstance(child, nodes.option_group) else inline(child)
+                for child in entry.children
+                if isinstance(child, nodes.term | nodes.option_group)
+            ]
+            bodies = [c for c in entry.children if isinstance(c, nodes.definition | nodes.description)]
+            term = next((c for c in entry.children if isinstance(c, nodes.term)), None)
+            anchor = term["ids"][0] if term is not None and term["ids"] else ""
+            self._entry(terms, [child for body in bodies for child in body.children], anchor, indent, level)
+
+    def _field(self, entry: nodes.field, indent: str, level: int) -> None:
+        """`:param name: text` is an item; its kind stands before the name only where it is no parameter."""
+        words = entry.children[0].astext().split()
+        body = entry.children[1].children if len(entry.children) > 1 else []
+        name = words[-1] if words else ""
+        if words and words[0] in ("type", "rtype", "orphan", "tocdepth", "nocomments", "nosearch"):
+            return
+        is_parameter = len(words) > 1 and words[0] in _FIELDS
+        label = f"{code_span(name)}: " if is_parameter else f"{' '.join(words).capitalize()}: "
+        first = inline(body[0]) if body and isinstance(body[0], nodes.paragraph) else ""
+        depth = self._page.enter()
+        self._page.item("-", (label + first).strip(), indent)
+        self.blocks(body[1 if first else 0 :], indent + "  ", level)
+        self._page.leave(depth)
+
+    def _list(self, node: nodes.Element, indent: str, level: int) -> None:
+        number = int(node.get("start", 1))
+        for entry in node.children:
+            if not isinstance(entry, nodes.list_item):
+                continue
+            marker = "-" if isinstance(node, nodes.bullet_list) else f"{number}."
+            number += 1
+            kept = [c for c in entry.children if not isinstance(c, nodes.comment | nodes.target)]
+            has_lead = bool(kept) and isinstance(kept[0], nodes.paragraph)
+            depth = self._page.enter()
+            self._page.item(marker, inline(kept[0]) if has_lead else "", indent)
+            self.blocks(kept[1 if has_lead else 0 :], indent + " " * (len(marker) + 1), level)
+            self._page.leave(depth)
+
+    def _code(self, node: nodes.Element) -> None:
+        language = str(node.get("language", ""))
+        language = language or next((name for name in node["classes"] if name not in ("code", "literal-block")), "")
+        self._page.code(node.astext(), language if language not in ("none", "text", "default") else "")
+
+    def _table(self, node: nodes.table, indent: str, level: int) -> None:
+        del level
+        if title := next(iter(node.findall(nodes.title)), None):
+            self._page.caption(inline(title), indent)
+        rows = [[_cell(cell) for cell in row.findall(nodes.entry)] for row in node.findall(nodes.row)]
+        if rows and next(iter(node.findall(nodes.thead)), None) is None:
+            rows.insert(0, [""] * len(rows[0]))
+        self._page.table(rows)
+
+
+_FIELDS = frozenset(
+    "param parameter arg argument key keyword kwarg kwparam raise raises except exception var ivar cvar".split()
+)
+
+
+def _cell(cell: nodes.entry) -> str:
+    parts = [inline(c) if isinstance(c, nodes.TextElement) else c.astext().replace("\n", " ") for c in cell.children]
+    return " ".join(parts)
+
+
+def _lines(node: nodes.line_block) -> Iterable[str]:
+    for child in node.children:
+        if isinstance(child, nodes.line_block):
+            yield from _lines(child)
+        else:
+            yield inline(child)
+
+
+def inline(node: nodes.Node) -> str:
+    """The words in a node, with code marked and formulas kept."""
+    parts: list[str] = []
+    for child in node.children:
+        match child:
+            case nodes.Text():
+                parts.append(child.astext().replace("\n", " "))
+            case nodes.literal():
+                parts.append(code_span(child.astext().replace("\n", " ")))
+            case nodes.math():
+                parts.append(f"${child.astext()}$")
+            case nodes.image():
+                parts.append(child.get("alt", ""))
+            case nodes.footnote_reference() | nodes.system_message() | nodes.target() | nodes.raw():
+                pass
+            case nodes.problematic():
+                parts.append(child.astext().strip("`"))
+            case _:
+                parts.append(inline(child))
+    return "".join(parts)
