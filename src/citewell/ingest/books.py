@@ -76,4 +76,7 @@ class BookSource:
             return Failure(url, "empty_page", "The document has no text.", is_lost=False)
         title = read.title or book.title or label_of(self._path.stem)
         language = read.language or book.language
-        return PageRead(Page(url, title, text, tuple(read.text.blocks), module=book.title, language=language))
+        return PageRead(
+            Page(url, title, text, tuple(read.text.blocks), module=book.title, language=language),
+            letters=read.letters,
+        )

@@ -19,6 +19,7 @@ from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, root
 from citewell.ingest.markdown import read_markdown
 from citewell.ingest.pagetext import plain
 from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, mkdocs_route
+from citewell.ingest.share import markdown_letters, rst_letters
 from citewell.ingest.sources import (
     HTML_SUFFIXES,
     RST_SUFFIXES,
@@ -194,7 +195,8 @@ class FolderSource:
             language=front.language or file.root.language,
             version=file.root.version,
         )
-        return PageRead(page, tuple(problems))
+        stands = markdown_letters(source.text, mdx=file.root.flavour == "docusaurus")
+        return PageRead(page, tuple(problems), letters=stands)
 
     def _expanded(self, file: _File, body: str) -> Expanded:
         """With what the page takes from other files."""
@@ -231,7 +233,7 @@ class FolderSource:
             version=file.root.version,
         )
         problems = [Failure(url, "incomplete_page", read.problem, is_lost=False)] if read.problem else []
-        return PageRead(page, tuple(problems))
+        return PageRead(page, tuple(problems), letters=rst_letters(source))
 
     def _html(self, file: _File, source: str) -> Outcome:
         url = self._url(file, FrontMatter())
@@ -250,7 +252,8 @@ class FolderSource:
                 module=read.crumbs[0] if read.crumbs else self._module(file),
                 language=read.language or file.root.language,
                 version=file.root.version or read.version,
-            )
+            ),
+            letters=read.letters,
         )
 
     def _url(self, file: _File, front: FrontMatter) -> str:

@@ -7,6 +7,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from citewell.ingest.html_blocks import Walk, attribute
 from citewell.ingest.pagetext import PageText, plain
+from citewell.ingest.share import letters
 
 MAX_DEPTH = 200
 """Real pages are less than 60 deep; the parser's time grows with the square of the depth."""
@@ -25,18 +26,21 @@ _ROOTS = (
     "main",
     "#content",
 )
-_JUNK = (
+_CHROME = (
     "script:not([type^='math/tex']), style, noscript, template, iframe, svg, button:not([role=tab]), form, nav, "
-    "footer, object, canvas, video, audio, "
+    "footer, [role=navigation], body > header, aside:not(.admonition):not(.footnote):not(.footnote-list):not(.topic)"
+)
+"""What is no text of the page whatever made it. The rest of what is left out counts as missing in the report."""
+_JUNK = (
+    "object, canvas, video, audio, "
     "a.headerlink, a.hash-link, a.anchorjs-link, a.anchor[aria-hidden], a.anchor-link, .md-content__button, "
     ".md-source-file, .md-feedback, .theme-edit-this-page, .theme-doc-footer, .pagination-nav, .theme-doc-breadcrumbs, "
     ".breadcrumbs, .theme-doc-toc-mobile, .theme-doc-toc-desktop, .table-of-contents, .toc, .sphinxsidebar, .related, "
     ".linenos, .lineno, .linenodiv, .copybtn, .prev-next-area, .sr-only, .visually-hidden, .md-clipboard, "
-    "[role=navigation], a.footnote-ref, a.footnote-backref, a[data-footnote-ref], a[data-footnote-backref], "
+    "a.footnote-ref, a.footnote-backref, a[data-footnote-ref], a[data-footnote-backref], "
     ".theme-doc-version-badge, .edit-this-page, .viewcode-link, .wy-breadcrumbs, .rst-footer-buttons, .skip-link, "
     ".navbar, .sidebar, .toctree-wrapper, div.contents.topic, div.contents.local, .MathJax_Preview, .MathJax, "
-    ".nav-chapters, #menu-bar, #sidebar, .nav-wrapper, "
-    "body > header, aside:not(.admonition):not(.footnote):not(.footnote-list):not(.topic)"
+    ".nav-chapters, #menu-bar, #sidebar, .nav-wrapper"
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*?(/?)>")
 _UNCOUNTED = frozenset(
@@ -61,6 +65,8 @@ class HtmlPage:
     """Every `href` of the whole page, as it stands."""
     is_hidden: bool
     """Asks not to be indexed."""
+    letters: int
+    """Of everything that the page shows outside menus and the like."""
 
 
 def read_html(source: str) -> HtmlPage:
@@ -71,10 +77,11 @@ def read_html(source: str) -> HtmlPage:
     crumbs = _crumbs(tree)
     page = PageText()
     title = ""
+    count = 0
     if tree.body is not None:
-        for junk in tree.body.css(_JUNK):
-            if junk.parent is not None:
-                junk.decompose()
+        _remove(tree.body, _CHROME)
+        count = letters(tree.body.text())
+        _remove(tree.body, _JUNK)
         root = _root(tree.body)
         Walk(page).blocks(root)
         heading = root.css_first("h1") or tree.body.css_first("h1")
@@ -89,7 +96,14 @@ def read_html(source: str) -> HtmlPage:
         crumbs=crumbs,
         links=links,
         is_hidden="noindex" in attribute(tree.css_first("meta[name=robots]"), "content").lower(),
+        letters=count,
     )
+
+
+def _remove(node: LexborNode, css: str) -> None:
+    for junk in node.css(css):
+        if junk.parent is not None:
+            junk.decompose()
 
 
 def fragment_markdown(source: str) -> str:

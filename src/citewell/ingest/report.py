@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from citewell.ingest.share import ENOUGH
 from citewell.ingest.sources import Failure, LeftOut
 
 _PLACES_NAMED = 3
@@ -71,6 +72,17 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
+class PageShare:
+    """How much of a page's text came in."""
+
+    url: str
+    share: float
+    """0 to 1, of the letters and digits that readers see in the source."""
+    letters: int
+    """That came in."""
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     run_id: str
     started_at: datetime
@@ -82,6 +94,8 @@ class IngestReport:
     configuration: Configuration
     left_out: tuple[LeftOut, ...] = ()
     """What stands there and is no page, by a rule."""
+    pages: tuple[PageShare, ...] = ()
+    """Every page that was read in this run."""
 
     @property
     def replaces_the_book(self) -> bool:
@@ -105,6 +119,8 @@ class IngestReport:
     def remarks(self) -> list[str]:
         """What did not come in whole, a line each; what a rule left out, a line for each rule."""
         lines = [f"{'failed' if f.is_lost else 'note':8}{f.url}: {f.error_message}" for f in self.failures]
+        poor = [page for page in self.pages if page.share < ENOUGH]
+        lines += [f"{'poor':8}{page.url}: only {page.share:.0%} of its text came in." for page in poor]
         places: dict[str, list[str]] = {}
         for each in self.left_out:
             places.setdefault(each.rule, []).append(each.place)
@@ -128,6 +144,7 @@ class IngestReport:
             "failures": [
                 {"url": f.url, "error_code": f.error_code, "error_message": f.error_message} for f in self.failures
             ],
+            "pages": [{"url": p.url, "share": round(p.share, 3), "letters": p.letters} for p in self.pages],
             "left_out": [{"place": each.place, "rule": each.rule} for each in self.left_out],
             "configuration": asdict(self.configuration),
         }

@@ -15,7 +15,8 @@ import numpy as np
 from citewell.embedding import Embedder
 from citewell.errors import IngestError, TooManyFailuresError
 from citewell.index import Draft, IndexWriter
-from citewell.ingest.report import Configuration, IngestOptions, IngestReport, Phase, Progress, Statistics
+from citewell.ingest.report import Configuration, IngestOptions, IngestReport, PageShare, Phase, Progress, Statistics
+from citewell.ingest.share import letters
 from citewell.ingest.sources import Failure, LeftOut, Outcome, PageRead, PageUnchanged, Source, Validators
 from citewell.ingest.splitting import Limit, split
 from citewell.ingest.state import State, load_state, save_state
@@ -99,6 +100,7 @@ class _Run:
         self._progress = progress
         self._failures: list[Failure] = []
         self._left_out: list[LeftOut] = []
+        self._shares: list[PageShare] = []
         self._urls: set[str] = set()
         self._read = 0
         self._lost = 0
@@ -137,7 +139,7 @@ class _Run:
 
     async def _entries(self, outcome: Outcome, limit: Limit) -> list[_Entry]:
         match outcome:
-            case PageRead(page, problems, validators):
+            case PageRead(page, problems, validators, stands):
                 if page.url in self._urls:
                     return await self._failed(
                         Failure(page.url, "duplicate_url", "Another page has the same address; this one was left out.")
@@ -145,6 +147,8 @@ class _Run:
                 self._urls.add(page.url)
                 self._read += 1
                 self._failures.extend(problems)
+                came = letters(page.text)
+                self._shares.append(PageShare(page.url, min(1.0, came / stands) if stands else 1.0, came))
                 if validators is not None:
                     self._validators[page.url] = validators
                 await self._keep(page)
@@ -294,6 +298,7 @@ class _Run:
             ),
             failures=tuple(self._failures),
             left_out=tuple(self._left_out),
+            pages=tuple(self._shares),
             configuration=Configuration(
                 embedder=self._embedder.name,
                 dimensions=self._embedder.dimensions,

@@ -19,7 +19,8 @@ from citewell.ingest.markdown import read_markdown
 from citewell.ingest.pagetext import plain
 from citewell.ingest.report import IngestOptions
 from citewell.ingest.routes import label_of
-from citewell.ingest.sources import Failure, Outcome, PageRead, PageUnchanged, Validators
+from citewell.ingest.share import markdown_letters
+from citewell.ingest.sources import Failure, LeftOut, Outcome, PageRead, PageUnchanged, Validators
 from citewell.models import Page
 
 _DISALLOWED = "disallowed"
@@ -168,7 +169,7 @@ class _Crawl:
         read = read_html(_decoded(fetched))
         links = [found for link in read.links if (found := self._site.page(fetched.url, link))]
         if read.is_hidden:
-            return None, links
+            return LeftOut(fetched.url, "It asks not to be indexed."), links
         text = read.text.text
         if not text.strip():
             raise FetchError("empty_page", "The page has no text. Pages that scripts fill in cannot be read.")
@@ -181,7 +182,7 @@ class _Crawl:
             language=read.language or "en",
             version=read.version,
         )
-        return PageRead(page, validators=fetched.validators), links
+        return PageRead(page, validators=fetched.validators, letters=read.letters), links
 
     def _markdown(self, fetched: Fetched) -> Outcome:
         front, body = split_front_matter(_decoded(fetched))
@@ -190,7 +191,7 @@ class _Crawl:
             raise FetchError("empty_page", "The page has no text.")
         title = plain(front.title) or read.title or fetched.url
         page = Page(fetched.url, title, read.text.text, tuple(read.text.blocks), self._module(fetched.url))
-        return PageRead(page, validators=fetched.validators)
+        return PageRead(page, validators=fetched.validators, letters=markdown_letters(body, mdx=True))
 
     def _module(self, url: str) -> str:
         below = urlsplit(url).path.removeprefix(self._site.prefix).strip("/").split("/")

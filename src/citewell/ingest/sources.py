@@ -39,6 +39,8 @@ class PageRead:
     page: Page
     problems: tuple[Failure, ...] = ()
     validators: Validators | None = None
+    letters: int = 0
+    """Letters and digits that stand in the source as readers see it; 0: not counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""How much of a page's text came in: letters and digits of its source as readers see it, against the page's. Pure.
+
+Counted from the source by other means than the readers use, so that what a reader loses shows.
+"""
+
+import re
+
+from citewell.ingest.fences import segments
+
+ENOUGH = 0.6
+"""A page with less of its text is listed in the report."""
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,2000}>")
+_TARGET = re.compile(r"(?<=\])\([^()\s]*(?:\s+[\"'][^\"'\n]*[\"'])?\)|(?<=\])\[[^\[\]\n]*\]")
+_DEFINITION = re.compile(r"^[ \t]*\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
+_ESM = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_MARKER = re.compile(
+    r"^[ \t]*(?::{3,}[ \t]*\w*|!!!|\?\?\?\+?|===|#{1,6}|[-*+])|\{[#:.][^{}\n]*\}|^[ \t]*[`~]{3,}.*$", re.MULTILINE
+)
+_RST_DIRECTIVE = re.compile(
+    r"^[ \t]*\.\.[ \t]+(?:[\w:+.-]+::|_[^\n]*:|\[[^\]\n]*\])|^[ \t]*:[\w +-]+:|:[\w:+.-]+:(?=`)", re.MULTILINE
+)
+_RST_OPTION = re.compile(r"^[ \t]+:[\w-]+:[^\n]*$", re.MULTILINE)
+_RST_TARGET = re.compile(r"<[^<>`\n]*>(?=`)")
+_RST_COMMENT = re.compile(
+    r"^([ \t]*)\.\. (?![\w:+.-]+::|_|\[|\|)[^\n]*\n(?:\1[ \t]+[^\n]*\n|[ \t]*\n(?=\1[ \t]))*", re.MULTILINE
+)
+
+
+def letters(text: str) -> int:
+    return len(_NOT_LETTERS.sub("", text))
+
+
+def markdown_letters(source: str, *, mdx: bool) -> int:
+    """Without link targets, tags, comments, imports and marks; code counts whole."""
+    count = 0
+    for is_code, text in segments(source, unwrap=mdx):
+        if is_code:
+            count += letters(text.partition("\n")[2])
+            continue
+        for pattern in (_COMMENT, _TAG, _TARGET, _DEFINITION, _MARKER, *([_ESM] if mdx else [])):
+            text = pattern.sub(" ", text)
+        count += letters(text)
+    return count
+
+
+def rst_letters(source: str) -> int:
+    """Without the names of directives and roles, options, targets, comments and toctrees."""
+    text = _without_toctrees(source)
+    for pattern in (_RST_COMMENT, _RST_OPTION, _RST_DIRECTIVE, _RST_TARGET):
+        text = pattern.sub(" ", text)
+    return letters(text)
+
+
+def _without_toctrees(source: str) -> str:
+    kept: list[str] = []
+    indent = -1
+    for line in source.split("\n"):
+        column = len(line) - len(line.lstrip())
+        if indent >= 0 and line.strip() and column <= indent:
+            indent = -1
+        if line.lstrip().startswith(".. toctree::"):
+            indent = column
+        if indent < 0:
+            kept.append(line)
+    return "\n".join(kept)
