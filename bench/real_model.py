@@ -11,13 +11,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from citewell.agent import BookAgent, HostedModel
-from citewell.confidence import Confidence
+from citewell.answering.agent import BookAgent, HostedModel
+from citewell.answering.confidence import Confidence
+from citewell.answering.engine import Engine, EngineOptions
 from citewell.config import Settings
 from citewell.conversations import address_of, new_session_id
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
-from citewell.engine import Engine, EngineOptions
 from citewell.errors import CitewellError
 from citewell.grounding import LexicalJudge
 from citewell.models import Question

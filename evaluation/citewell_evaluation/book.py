@@ -3,23 +3,23 @@
 Takes the retriever and whatever answers; knows neither the engine nor where the index stands.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
 
-from citewell.models import Answer, Question
+from citewell.models import Answer, Message, Question
 from citewell.retrieval import Found
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
 from citewell_evaluation.datasets import GoldenQuestion, fingerprint, name_of, read_golden
 from citewell_evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, calibration_error
+from citewell_evaluation.verdicts import Verdict, is_expected, verdict_of
 
 TOP_K = 10
 """Passages looked at for the rank of the first right page."""
 SESSION = "00000000-0000-4000-8000-000000000000"
-"""Every question is asked without history, so that one session will do."""
+"""Every question brings its own history, so that one session will do."""
+_WORTH: dict[Verdict, float] = {"complete": 1.0, "partial": 0.5, "wrong": 0.0, "refused": 0.0, "answered": 0.0}
 
 
 class Searching(Protocol):
@@ -53,29 +53,17 @@ class Outcome:
         return any(is_expected(citation.passage.url, self.golden.urls) for citation in self.answer.citations)
 
     @property
-    def contains_answer(self) -> bool:
-        return bool(self.golden.answer) and plain(self.golden.answer) in plain(self.answer.text)
+    def verdict(self) -> Verdict:
+        if not self.answered:
+            return "refused"
+        return verdict_of(self.golden, self.answer.text, cites=self.cites_expected)
 
     @property
-    def right(self) -> bool:
-        """In the book: answered with the expected words, or from the expected page when no words are given."""
+    def right(self) -> float:
+        """1 for a whole answer, or for refusing what the book does not say; a half for a part of an answer."""
         if not self.golden.in_book:
-            return not self.answered
-        return self.answered and (self.contains_answer if self.golden.answer else self.cites_expected)
-
-
-def is_expected(url: str, expected: Sequence[str]) -> bool:
-    """Exact. An expected URL without a host, such as `/docs/intro`, is compared with the path alone."""
-    return url in expected or urlsplit(url).path in expected
-
-
-_MARKERS = re.compile(r"\s*\[\d{1,4}\]")
-_DRESS = re.compile(r"[*_`|\\]")
-
-
-def plain(text: str) -> str:
-    """Text without markers, emphasis and line breaks, to look for the expected words in."""
-    return " ".join(_DRESS.sub("", _MARKERS.sub("", text)).casefold().split())
+            return float(not self.answered)
+        return _WORTH[self.verdict]
 
 
 async def evaluate_book(
@@ -85,8 +73,12 @@ async def evaluate_book(
     outcomes = []
     for number, one in enumerate(golden, start=1):
         found = await searching.search(one.question, top_k=TOP_K)
-        question = Question(one.question, SESSION, history=())
-        outcomes.append(Outcome(one, found, await answering.answer(question)))
+        history: tuple[Message, ...] = ()
+        for earlier in one.history:
+            said = await answering.answer(Question(earlier, SESSION, history=history))
+            history = (*history, Message("user", earlier), Message("assistant", said.text))
+        answer = await answering.answer(Question(one.question, SESSION, history=history))
+        outcomes.append(Outcome(one, found, answer))
         progress(number, len(golden), "questions")
     return Evaluation(
         kind="book",
@@ -123,21 +115,18 @@ def _answer_table(outcomes: Sequence[Outcome]) -> FigureTable:
     inside = [o for o in outcomes if o.golden.in_book]
     kinds = list(dict.fromkeys(o.golden.kind for o in inside))
     rows = [_answer_row(kind, [o for o in inside if o.golden.kind == kind]) for kind in kinds]
-    note = "Of the questions that the book answers: answered at all, citing an expected page, holding the golden words."
+    note = "Of the questions that the book answers. Complete: every phrase asked for, none forbidden, not too long."
     return FigureTable("Answers", (_answer_row("all", inside), *rows), note)
 
 
 def _answer_row(name: str, outcomes: Sequence[Outcome]) -> FigureRow:
-    worded = [o for o in outcomes if o.golden.answer]
-    return FigureRow(
-        name,
-        {
-            "questions": Figure(float(len(outcomes))),
-            "answered": bootstrap_mean([float(o.answered) for o in outcomes]),
-            "expected page cited": bootstrap_mean([float(o.cites_expected) for o in outcomes]),
-            "golden words": bootstrap_mean([float(o.contains_answer) for o in worded]),
-        },
-    )
+    verdicts = [o.verdict for o in outcomes]
+    shares: dict[str, Figure] = {
+        kind: bootstrap_mean([float(v == kind) for v in verdicts])
+        for kind in ("complete", "partial", "wrong", "refused")
+    }
+    cited = bootstrap_mean([float(o.cites_expected) for o in outcomes])
+    return FigureRow(name, {"questions": Figure(float(len(outcomes))), **shares, "expected page cited": cited})
 
 
 def _decision_table(outcomes: Sequence[Outcome]) -> FigureTable:
@@ -161,13 +150,13 @@ def _decision_table(outcomes: Sequence[Outcome]) -> FigureTable:
 def _truth(outcome: Outcome) -> bool | None:
     """Whether the answer was right. Unknown for a refusal of what the book does say: there was no answer to judge."""
     if outcome.golden.in_book:
-        return outcome.right if outcome.answered else None
+        return outcome.verdict == "complete" if outcome.answered else None
     return False
 
 
 def _item(outcome: Outcome) -> Item:
     golden, answer = outcome.golden, outcome.answer
-    scores = {"right": float(outcome.right)}
+    scores = {"right": outcome.right}
     if golden.in_book:
         scores["reciprocal rank"] = 1 / outcome.rank if outcome.rank else 0.0
     truth = _truth(outcome)
@@ -176,7 +165,7 @@ def _item(outcome: Outcome) -> Item:
         question=golden.question,
         scores=scores,
         answer=answer.text,
-        expected="\n".join((*golden.urls, golden.answer)).strip() or "not in the book",
+        expected="\n".join((*golden.urls, *(" or ".join(group) for group in golden.must))) or "not in the book",
         passages=tuple(
             ShownPassage(s.passage.section_url, s.passage.text, s.score, is_expected(s.passage.url, golden.urls))
             for s in outcome.found.passages[:5]

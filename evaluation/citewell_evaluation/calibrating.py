@@ -3,24 +3,20 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from citewell.confidence import Confidence
+from citewell.answering.confidence import Confidence
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, quiet
-from citewell_evaluation.answers import Searching
-from citewell_evaluation.calibration import unseen
+from citewell_evaluation.asked import Sets
+from citewell_evaluation.calibration import Part, examples_of, unseen
 from citewell_evaluation.datasets import fingerprint, form_of, name_of
-from citewell_evaluation.examples import Over, Part, examples_of, selection_examples
 from citewell_evaluation.statistics import auroc, bootstrap, calibration_by_chance, calibration_error
 
 
 async def evaluate_calibration(
-    path: Path, *, book: Searching | None, over: Over, confidence: Confidence, progress: Progress = quiet
+    path: Path, *, sets: Sets, confidence: Confidence, progress: Progress = quiet
 ) -> Evaluation:
     """Questions that carry their passage are asked of it alone; any others of a whole index."""
     part: Part = "confined" if form_of(path) == "passage" else "general"
-    if part == "confined":
-        found = selection_examples(path, progress=progress)
-    else:
-        found = (await examples_of(path, book=book, over=over, progress=progress))[part]
+    found = await examples_of(path, part, sets, progress=progress)
     examples = [example for example in found if not example.made_up]
     truth = [example.truth for example in examples]
     shipped = [confidence.probability(example.features, confined=part == "confined") for example in examples]

@@ -5,22 +5,22 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.confidence import Confidence, Logistic
+from citewell.answering.confidence import FEATURE_NAMES, Confidence, Features, Logistic
 from citewell.errors import InvalidInputError
 from citewell_evaluation import Progress, quiet
-from citewell_evaluation.answers import Searching
-from citewell_evaluation.datasets import form_of
-from citewell_evaluation.examples import Example, Over, Part, examples_of
+from citewell_evaluation.asked import Sets, outcomes_of
+from citewell_evaluation.datasets import form_of, name_of
 from citewell_evaluation.plots import reliability_diagram
 from citewell_evaluation.statistics import auroc, calibration_by_chance, calibration_error, reliability
 
 Floats = NDArray[np.float64]
 FOLDS = 5
-LEAST_SPREAD: Mapping[str, float] = {"numbers_found": 0.3, "score_gap": 0.1}
+LEAST_SPREAD: Mapping[str, float] = {"gap": 0.1}
 """What varies little, or in few questions, must not get a large weight from a handful of them."""
 PENALTY = 2.0
 WORTH = 200.0
@@ -28,30 +28,29 @@ WORTH = 200.0
 NEAR_WORTH = 0.3
 """The share of that for sets of near misses: readers of a book mostly ask what it is about."""
 
-# What searching adds says nothing in a selection; what a negated question adds is known from SQuAD 2.0 only.
+Part = Literal["general", "confined"]
+# What searching adds says nothing in a selection.
 WEIGHED: Mapping[Part, tuple[str, ...]] = {
-    "general": (
-        "home_score",
-        "score_gap",
-        "margin",
-        "all_coverage",
-        "numbers_found",
-        "names_absent",
-    ),
-    "confined": (
-        "best",
-        "margin",
-        "piece_coverage",
-        "names_found",
-        "numbers_found",
-        "missing",
-        "names_missing",
-        "names_absent",
-        "turned",
-        "negated",
-        "length",
-    ),
+    "general": FEATURE_NAMES,
+    "confined": ("answers", "relevance", "words"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question as the model sees it, and whether its answer was right."""
+
+    features: Features
+    truth: bool
+    group: str
+    """Examples of one group are never on both sides of a split: an article, or the question itself."""
+    weight: float = 1.0
+    source: str = ""
+    """The data set's name."""
+    near: bool = False
+    """From a set made of near misses, with an index only to carry them."""
+    made_up: bool = False
+    """A question asked of a passage it does not belong to: fitted to, not measured on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,18 +205,25 @@ def _measured(
     )
 
 
+async def examples_of(path: Path, part: Part, sets: Sets, *, progress: Progress = quiet) -> list[Example]:
+    """What a data set says about a part of the model; questions that carry their passage speak of both."""
+    form = form_of(path)
+    if part == "confined" and form != "passage":
+        return []
+    outcomes = await outcomes_of(path, sets, pooled=part == "general", progress=progress)
+    near = form in ("passage", "listed") and part == "general"
+    name = name_of(path)
+    return [Example(o.features, o.right, o.group, source=name, near=near, made_up=o.made_up) for o in outcomes]
+
+
 async def calibrate(
-    paths: Sequence[Path], *, book: Searching | None, over: Over, current: str, progress: Progress = quiet
+    paths: Sequence[Path], sets: Sets, *, current: str, progress: Progress = quiet
 ) -> tuple[list[Calibration], str]:
     """Fit what the data sets speak of; the second value is the new JSON.
 
     Questions that carry their passage fit the confined part. The general part is fitted when a golden set or a corpus
     is among the sets: near misses alone would teach it to refuse.
     """
-    gathered: dict[Part, list[Example]] = {"general": [], "confined": []}
-    for path in paths:
-        for part, found in (await examples_of(path, book=book, over=over, progress=progress)).items():
-            gathered[part] += found
     forms = {form_of(path) for path in paths}
     wanted: list[Part] = []
     if forms & {"golden", "corpus"}:
@@ -226,10 +232,11 @@ async def calibrate(
         wanted.append("confined")
     if not wanted:
         raise InvalidInputError("Give a golden set, a corpus, or questions that carry their passage.", field="dataset")
-    results = [calibrated(gathered[part], part) for part in wanted]
-    merged = current
-    for result in results:
-        sources = dict.fromkeys(e.source for e in gathered[result.part])
-        merged = result.merged(merged, ", ".join(sources))
+    results, merged = [], current
+    for part in wanted:
+        examples = [e for path in paths for e in await examples_of(path, part, sets, progress=progress)]
+        result = calibrated(examples, part)
+        results.append(result)
+        merged = result.merged(merged, ", ".join(dict.fromkeys(e.source for e in examples)))
     Confidence.parse(merged)
     return results, merged

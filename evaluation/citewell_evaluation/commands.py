@@ -17,9 +17,11 @@ import typer
 from citewell.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from citewell.answering.confidence import Confidence
     from citewell.config import Settings
     from citewell.retrieval import Retriever
     from citewell_evaluation import Evaluation, Progress
+    from citewell_evaluation.asked import Sets
     from citewell_evaluation.calibration import Calibration
     from citewell_evaluation.compare import Comparison
     from citewell_evaluation.datasets import Document
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 Cache = Annotated[
     Path | None, typer.Option("--cache", help="Keep the data sets' indexes here between runs; else in the data folder")
 ]
+Most = Annotated[int, typer.Option("--most", min=0, help="Ask at most so many questions of each set; 0: all")]
 Dataset = Annotated[Path, typer.Argument(help="A file or folder in the form that docs/quality.md describes")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a report with plots and the worst questions here")]
@@ -67,8 +70,7 @@ def book(
             settings = Settings.from_environment().model_copy(update={"database_url": database})
             async with open_book(settings=settings) as opened:
                 engine, parts = await opened.engine(), await opened.parts()
-                parts.agent.warm_up()  # else the first question's time is that of loading
-                await parts.embedder.embed_query("warm up")
+                await engine.warm()  # else the first question's time is that of loading
                 return await evaluate_book(golden, searching=parts.retriever, answering=engine, progress=progress)
 
     _report(run, as_json=as_json, html=html, against=against)
@@ -116,25 +118,20 @@ def conflicts(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
 
 
 @evaluations.command("answers")
-def answers(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
-    """Questions of a passage (`passage`), or of the corpus beside the file (`answerability`): answered or refused?"""
-    from citewell.confidence import Confidence
-    from citewell_evaluation.answers import evaluate_corpus, evaluate_selected
-    from citewell_evaluation.datasets import form_of
+def answers(
+    dataset: Dataset,
+    as_json: JsonFlag = False,
+    html: HtmlFile = None,
+    against: Earlier = None,
+    cache: Cache = None,
+    most: Most = 0,
+) -> None:
+    """Questions of a passage, of the corpus beside the file, or of lists in one index: answered or refused?"""
+    from citewell_evaluation.answers import evaluate_answers
 
     async def run(progress: "Progress") -> "Evaluation":
-        match form_of(dataset):
-            case "passage":
-                return evaluate_selected(dataset, confidence=Confidence.load(), progress=progress)
-            case "corpus":
-                async with _corpus_beside(dataset, progress) as retriever:
-                    return await evaluate_corpus(
-                        dataset, searching=retriever, confidence=Confidence.load(), progress=progress
-                    )
-            case _:
-                raise InvalidInputError(
-                    f"{dataset.name} has neither `passage` nor `answerability`. For a golden set: citewell eval book."
-                )
+        async with _sets(cache, most, progress) as (sets, confidence):
+            return await evaluate_answers(dataset, sets=sets, confidence=confidence, progress=progress)
 
     _report(run, as_json=as_json, html=html, against=against)
 
@@ -146,37 +143,32 @@ def calibration(
     html: HtmlFile = None,
     against: Earlier = None,
     cache: Cache = None,
+    most: Most = 0,
 ) -> None:
     """How far stated confidence lies from what was so: questions of a passage, of a corpus, or a golden set."""
-    from citewell.confidence import Confidence
-    from citewell.config import Settings
-    from citewell.wiring import open_searching
     from citewell_evaluation.calibrating import evaluate_calibration
 
     async def run(progress: "Progress") -> "Evaluation":
-        settings = Settings.from_environment()
-        async with open_searching(settings) as parts:
-            return await evaluate_calibration(
-                dataset,
-                book=parts.retriever,
-                over=_indexes(settings, cache, progress),
-                confidence=Confidence.load(),
-                progress=progress,
-            )
+        async with _sets(cache, most, progress) as (sets, confidence):
+            return await evaluate_calibration(dataset, sets=sets, confidence=confidence, progress=progress)
 
     _report(run, as_json=as_json, html=html, against=against)
 
 
 @contextlib.asynccontextmanager
-async def _corpus_beside(dataset: Path, progress: "Progress") -> AsyncIterator["Retriever"]:
-    """Search over the `corpus.jsonl` that stands in the data set's folder."""
+async def _sets(cache: Path | None, most: int, progress: "Progress") -> AsyncIterator[tuple["Sets", "Confidence"]]:
+    """The reader, the book's own index, and indexes of data sets."""
+    from citewell.answering.confidence import Confidence
     from citewell.config import Settings
-    from citewell_evaluation.datasets import name_of, read_documents
+    from citewell.inference import ReadingModel
+    from citewell.reader import TrainedReader
+    from citewell.wiring import open_searching
+    from citewell_evaluation.asked import Sets
 
-    documents = read_documents(dataset.parent / "corpus.jsonl")
-    over = _indexes(Settings.from_environment(), None, progress)
-    async with over(name_of(dataset.parent), documents) as retriever:
-        yield retriever
+    settings = Settings.from_environment()
+    async with open_searching(settings) as parts, contextlib.aclosing(ReadingModel()) as model:
+        sets = Sets(TrainedReader(model), parts.retriever, _indexes(settings, cache, progress), most)
+        yield sets, Confidence.load(settings.confidence_file)
 
 
 def _indexes(
@@ -305,22 +297,19 @@ def calibrate(
     ] = None,
     diagram: Annotated[Path | None, typer.Option(help="Write the reliability diagrams (SVG) here")] = None,
     cache: Cache = None,
+    most: Most = 0,
 ) -> None:
     """Fit the confidence model to a golden set of the ingested book and to public data sets."""
     from importlib import resources
 
-    from citewell.config import Settings
-    from citewell.wiring import open_searching
     from citewell_evaluation.calibration import Calibration
     from citewell_evaluation.calibration import calibrate as fit
 
     shipped = (resources.files("citewell") / "assets" / "confidence.json").read_text("utf-8")
 
     async def run(progress: "Progress") -> tuple[list[Calibration], str]:
-        settings = Settings.from_environment()
-        async with open_searching(settings) as parts:
-            over = _indexes(settings, cache, progress)
-            return await fit(datasets, book=parts.retriever, over=over, current=shipped, progress=progress)
+        async with _sets(cache, most, progress) as (sets, _):
+            return await fit(datasets, sets, current=shipped, progress=progress)
 
     with _Bar() as bar:
         found, model = asyncio.run(run(bar.show))

@@ -112,8 +112,13 @@ class GoldenQuestion:
     id: str
     question: str
     urls: tuple[str, ...]
-    answer: str
     kind: str
+    must: tuple[tuple[str, ...], ...] = ()
+    """Groups of phrases: a whole answer has one of each."""
+    must_not: tuple[str, ...] = ()
+    max_words: int | None = None
+    history: tuple[str, ...] = ()
+    """What was asked before, in the same session."""
 
     @property
     def in_book(self) -> bool:
@@ -151,6 +156,19 @@ class _Line:
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise self.wrong(f"`{key}` must be a list of texts.")
         return tuple(value)
+
+    def groups(self, key: str) -> tuple[tuple[str, ...], ...]:
+        value = self._fields.get(key, [])
+        lists = isinstance(value, list) and all(isinstance(group, list) and group for group in value)
+        if not lists or not all(isinstance(phrase, str) for group in value for phrase in group):
+            raise self.wrong(f"`{key}` must be a list of lists of texts.")
+        return tuple(tuple(group) for group in value)
+
+    def number_of(self, key: str) -> int | None:
+        value = self._fields.get(key)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise self.wrong(f"`{key}` must be a whole number.")
+        return value
 
     def grades(self, key: str) -> Mapping[str, float]:
         value = self._fields.get(key)
@@ -323,19 +341,26 @@ def read_conflicts(path: Path) -> tuple[ConflictQuestion, ...]:
 
 
 def read_golden(path: Path) -> tuple[GoldenQuestion, ...]:
-    """An author's golden set: `question` with `urls` and an optional `answer`, or with `not_in_book: true`."""
+    """An author's golden set: `question` with `urls` and what the answer must hold, or with `not_in_book: true`.
+
+    `must` has groups of phrases, `answer` one phrase; `must_not`, `max_words` and `history` may be there too.
+    """
 
     def question(line: _Line) -> GoldenQuestion:
         urls = line.texts("urls")
         outside = line.has("not_in_book") and line.flag("not_in_book")
         if outside == bool(urls):
             raise line.wrong("give either `urls` or `not_in_book: true`.")
+        answer = line.text("answer", "")
         return GoldenQuestion(
             line.text("id", str(line.number)),
             line.text("question"),
             urls,
-            line.text("answer", ""),
             line.text("kind", "negative" if outside else "question"),
+            line.groups("must") if line.has("must") else ((answer,),) if answer else (),
+            line.texts("must_not"),
+            line.number_of("max_words"),
+            line.texts("history"),
         )
 
     return _read(path, question)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from citewell.agent import HostedModel as HostedModel
+    from citewell.answering.agent import HostedModel as HostedModel
     from citewell.blocking import SyncBook as SyncBook
     from citewell.blocking import open_sync as open_sync
     from citewell.book import Book as Book
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _VALUES = "Answer AnswerEvent Citation Completed Message PageEntry Passage PassagesFound ScoredPassage SearchStarted"
 _OWNERS = {
-    "agent": "HostedModel",
+    "answering.agent": "HostedModel",
     "blocking": "SyncBook open_sync",
     "book": "Book open",
     "config": "Settings",

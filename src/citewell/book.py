@@ -30,13 +30,14 @@ from citewell.retrieval import Found
 from citewell.wiring import Parts, Seams, Searching, migrate_conversations, open_parts, open_searching, open_writer
 
 if TYPE_CHECKING:
-    from citewell.agent import HostedModel
+    from citewell.answering.agent import HostedModel
+    from citewell.answering.engine import Engine
     from citewell.contracts import DeterminismRecord
     from citewell.embedding import Embedder
-    from citewell.engine import Engine
     from citewell.index import IndexWriter, PassageIndex
     from citewell.ingest import IngestReport, Progress
     from citewell.judge import Judge
+    from citewell.reader import Reader
 
 MAX_SELECTION = 10_000
 
@@ -209,6 +210,7 @@ def open(  # noqa: A001 read as citewell.open
     index: "PassageIndex | None" = None,
     writer: "IndexWriter | None" = None,
     judge: "Judge | None" = None,
+    reader: "Reader | None" = None,
     model: "HostedModel | None" = None,
 ) -> Book:
     """A book in `folder`, for `async with`. Nothing is opened yet.
@@ -218,7 +220,7 @@ def open(  # noqa: A001 read as citewell.open
     chosen = settings or Settings.from_environment()
     if folder is not None:
         chosen = chosen.model_copy(update={"citewell_data_dir": Path(folder)})
-    return Book(chosen, Seams(embedder=embedder, index=index, writer=writer, judge=judge, model=model))
+    return Book(chosen, Seams(embedder=embedder, index=index, writer=writer, judge=judge, reader=reader, model=model))
 
 
 def _question(text: str, how: Asking) -> Question:

@@ -29,6 +29,8 @@ class Settings(BaseSettings):
     gemini_api_key: SecretStr | None = None
     gemini_model: str = Field("gemini-2.0-flash", min_length=1)
     gemini_base_url: str = GEMINI_BASE_URL
+    confidence_file: Path | None = None
+    """What `citewell calibrate --out` wrote, in place of the shipped confidence model."""
     agent_fallback: Literal["error", "sources"] = "error"
 
     embedding_provider: Literal["builtin", "cohere", "openai"] | None = None

@@ -56,6 +56,12 @@ class CitedSource(TypedDict):
     chapter: str
 
 
+class RelatedPlace(TypedDict):
+    title: str
+    url: str
+    first_line: str
+
+
 class ResponseGeneration(TypedDict):
     """A finished answer."""
 
@@ -63,6 +69,8 @@ class ResponseGeneration(TypedDict):
     content: str
     citations: list[CitedSource]
     refusal_reason: NotRequired[str]
+    related: NotRequired[list[RelatedPlace]]
+    """Of a refusal: the nearest sections."""
     deterministic: bool
 
 
@@ -112,6 +120,8 @@ def response_generation(answer: Answer) -> ResponseGeneration:
     }
     if answer.refusal_reason is not None:
         response["refusal_reason"] = answer.refusal_reason
+    if answer.related:
+        response["related"] = [{"title": r.title, "url": r.url, "first_line": r.first_line} for r in answer.related]
     return response
 
 

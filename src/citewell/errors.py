@@ -17,6 +17,7 @@ CitewellError
 ├── EmbeddingError              the embedder failed
 │   └── RateLimitError          can pass: the provider told us to wait
 ├── ModelError                  the answering model failed
+│   └── ModelAwayError          can pass: it cannot be reached, is overloaded, or sent half a reply
 ├── DatabaseError               conversations cannot be read or saved
 │   └── DatabaseDamagedError    the file is not what was written
 ├── DeadlineError               a step took longer than it may
@@ -124,6 +125,14 @@ class RateLimitError(EmbeddingError):
 
 class ModelError(CitewellError):
     code = "agent_unavailable"
+
+
+class ModelAwayError(ModelError):
+    can_pass = True
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class DatabaseError(CitewellError):

@@ -190,6 +190,16 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """A section offered as a place to look when nothing answers. It is no source."""
+
+    title: str
+    url: str
+    """With the heading's anchor."""
+    first_line: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A finished answer, as it is shown, saved and replayed."""
 
@@ -215,6 +225,10 @@ class Answer:
     deterministic: bool = True
     fallback_message: str | None = None
     """Set when the model failed and the sources alone are the reply (AGENT_FALLBACK=sources); `text` is then empty."""
+    related: tuple[Related, ...] = ()
+    """Of a refusal: the nearest sections."""
+    searched_for: str = ""
+    """The question as it was searched, when not as it was asked: standing alone, or spelt as the book spells."""
 
     def _repr_markdown_(self) -> str:
         """For notebooks: the text and what it rests on."""

@@ -5,15 +5,16 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.agent import BookAgent, HostedModel
+from citewell.answering.agent import BookAgent, HostedModel
+from citewell.answering.engine import Engine, EngineOptions
 from citewell.backends import make_embedder, make_index, make_writer
 from citewell.config import Settings
 from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder
-from citewell.engine import Engine, EngineOptions
 from citewell.errors import ConfigurationError
 from citewell.index import IndexWriter, PassageIndex
 from citewell.judge import Judge
+from citewell.reader import Reader, TrainedReader
 from citewell.retrieval import Retriever
 
 if TYPE_CHECKING:  # importing it for real takes a second
@@ -28,6 +29,7 @@ class Seams:
     index: PassageIndex | None = None
     writer: IndexWriter | None = None
     judge: Judge | None = None
+    reader: Reader | None = None
     model: HostedModel | None = None
 
 
@@ -49,7 +51,7 @@ class Parts:
 
     settings: Settings
     engine: Engine
-    agent: BookAgent
+    agent: BookAgent | None
     retriever: Retriever
     index: PassageIndex
     embedder: Embedder
@@ -109,16 +111,19 @@ async def open_conversations(settings: Settings) -> AsyncIterator["ConversationS
 @contextlib.asynccontextmanager
 async def open_parts(settings: Settings, seams: Seams, searching: Searching) -> AsyncIterator[Parts]:
     """Open what answering needs beside the search, and close it in reverse order."""
-    from citewell.confidence import Confidence
+    from citewell.answering.confidence import Confidence
     from citewell.grounding import LexicalJudge
+    from citewell.inference import ReadingModel
 
     async with open_conversations(settings) as conversations:
-        agent = BookAgent(seams.model or _hosted_model(settings))
+        hosted = seams.model or _hosted_model(settings)
+        agent = BookAgent(hosted) if hosted else None
         engine = Engine(
             retriever=searching.retriever,
+            reader=seams.reader or TrainedReader(ReadingModel()),
             agent=agent,
             judge=seams.judge or LexicalJudge(),
-            confidence=Confidence.load(),
+            confidence=Confidence.load(settings.confidence_file),
             conversations=conversations,
             options=EngineOptions(
                 history_messages=settings.max_conversation_history,

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
-from citewell.agent import NOT_FOUND, BookAgent, HostedModel, Task
+from citewell.answering.agent import BookAgent, HostedModel, Task
+from citewell.answering.breaker import FAILURES
 from citewell.contracts import RetrievedContent
+from citewell.deadline import Deadline
 from citewell.errors import DeadlineError, ModelError
 from citewell.logs import request_context
 from citewell.models import Filters, Message
@@ -27,28 +29,30 @@ def a_task(**changes: object) -> Task:
         "confined": False,
         "first_result": RESULT,
         "search": search,
-        "draft": lambda: "A node is a process. [1]\n",
     }
     return Task(**(fields | changes))  # type: ignore[arg-type] # fields by name, for brevity
 
 
 async def collected(agent: BookAgent, task: Task) -> str:
-    async with contextlib.aclosing(agent.run(task)) as deltas:
+    agent.warm_up()
+    async with contextlib.aclosing(agent.run(task, Deadline.after(20.0))) as deltas:
         return "".join([delta async for delta in deltas])
 
 
 async def said_by(*plays: Play, deadline: float = 5.0, task: Task | None = None) -> tuple[str, ModelServer]:
     async with ModelServer(plays).running() as server:
-        agent = BookAgent(HostedModel("m", server.url, "secret-key"), deadline=deadline)
+        agent = BookAgent(HostedModel("m", server.url, "secret-key"), seconds=deadline)
         return await collected(agent, task or a_task()), server
 
 
-async def test_the_built_in_model_says_its_draft() -> None:
-    assert await collected(BookAgent(), a_task()) == "A node is a process. [1]\n"
+async def test_the_models_not_found_is_no_text() -> None:
+    text, _ = await said_by(Say("Answer not found in book."))
+    assert text == ""
 
 
-async def test_the_built_in_model_says_so_when_it_has_nothing() -> None:
-    assert await collected(BookAgent(), a_task(draft=lambda: "")) == NOT_FOUND
+async def test_text_that_only_begins_like_not_found_is_text() -> None:
+    text, _ = await said_by(Say("Answer not found in bookshops: a node is a process. [1]"))
+    assert text.startswith("Answer not found in bookshops")
 
 
 async def test_the_engines_search_is_handed_over_as_a_finished_tool_call() -> None:
@@ -78,17 +82,18 @@ async def test_history_is_given_as_turns_and_the_selection_as_data_of_the_user()
     assert "tools" not in server.requests[0]
 
 
-async def test_the_model_may_search_again_but_no_more_than_three_times() -> None:
+async def test_the_model_may_search_again_three_times_which_makes_four_calls() -> None:
     searched: list[str] = []
 
     async def search(query: str, top_k: int, filters: Filters) -> RetrievedContent:
         searched.append(query)
         return RESULT
 
-    calls = [CallTool(json.dumps({"query": f"q{i}"})) for i in range(4)]
-    text, _ = await said_by(*calls, Say("Found."), task=a_task(search=search))
+    calls = [CallTool(json.dumps({"query": f"q{i}"})) for i in range(3)]
+    text, server = await said_by(*calls, Say("Found."), task=a_task(search=search))
     assert searched == ["q0", "q1", "q2"]
     assert text == "Found."
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(
@@ -106,23 +111,66 @@ async def test_a_tool_that_does_not_exist_does_not_end_the_run() -> None:
     assert text == "ok"
 
 
-async def test_a_model_that_only_searches_fails() -> None:
-    with pytest.raises(ModelError, match="kept searching"):
-        await said_by(CallTool('{"query": "again"}'))
+@pytest.mark.parametrize("call", [CallTool('{"query": "again"}'), CallTool("{}", name="rm_rf"), CallTool("{")])
+async def test_a_model_that_gives_no_answer_costs_four_calls(call: CallTool) -> None:
+    async with ModelServer([call]).running() as server:
+        with pytest.raises(ModelError, match="4 calls"):
+            await collected(BookAgent(HostedModel("m", server.url, "k")), a_task())
+    assert len(server.requests) == 4
+
+
+async def test_searches_and_retries_are_counted_together() -> None:
+    plays = [CallTool('{"query": "a"}'), Refuse(500), CallTool('{"query": "b"}'), Refuse(500), Say("Found.")]
+    async with ModelServer(plays).running() as server:
+        with pytest.raises(ModelError):
+            await collected(BookAgent(HostedModel("m", server.url, "k")), a_task())
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+async def test_what_cannot_pass_is_not_tried_again(status: int) -> None:
+    async with ModelServer([Refuse(status)]).running() as server:
+        with pytest.raises(ModelError) as caught:
+            await collected(BookAgent(HostedModel("m", server.url, "secret-key")), a_task())
+    assert len(server.requests) == 1
+    assert not caught.value.can_pass
+
+
+async def test_a_wait_that_the_provider_asks_for_and_that_is_too_long_is_a_failure() -> None:
+    async with ModelServer([Refuse(429, retry_after="3600"), Say("ok")]).running() as server:
+        with pytest.raises(ModelError):
+            await collected(BookAgent(HostedModel("m", server.url, "k")), a_task())
+    assert len(server.requests) == 1
+
+
+async def test_a_short_wait_that_the_provider_asks_for_is_kept() -> None:
+    text, server = await said_by(Refuse(429, retry_after="0.05"), Say("ok"))
+    assert (text, len(server.requests)) == ("ok", 2)
+
+
+async def test_a_dead_provider_is_left_alone_after_some_failures() -> None:
+    async with ModelServer([Refuse(503)]).running() as server:
+        agent = BookAgent(HostedModel("m", server.url, "k"))
+        for _ in range(2):
+            with pytest.raises(ModelError):
+                await collected(agent, a_task())
+        asked = len(server.requests)
+        with pytest.raises(ModelError, match="asked again in"):
+            await collected(agent, a_task())
+    assert asked == len(server.requests) == FAILURES
 
 
 @pytest.mark.parametrize(
     "play",
     [
         Refuse(500),
-        Refuse(401),
         Say("", finish="stop"),
         Raw(b"<html><body>Sign in</body></html>", "text/html"),
         Raw(b""),
         Raw(b'data: {"choices": [{"delta": {"content": "half'),
         Raw(b'data: {"id": 1, "choices": "what"}\n\ndata: [DONE]\n\n'),
     ],
-    ids=["500", "401", "empty", "html", "nothing", "half-json", "not-of-the-protocol"],
+    ids=["500", "empty", "html", "nothing", "half-json", "not-of-the-protocol"],
 )
 async def test_a_reply_that_is_no_answer_is_tried_three_times_and_then_a_failure(play: Play) -> None:
     async with ModelServer([play]).running() as server:
@@ -143,7 +191,7 @@ async def test_a_stream_that_is_cut_after_the_first_text_fails_and_is_not_tried_
     async with ModelServer([Say("A node is a process", finish=finish)]).running() as server:
         heard = ""
         with pytest.raises(ModelError):
-            async for delta in BookAgent(HostedModel("m", server.url, "k")).run(a_task()):
+            async for delta in BookAgent(HostedModel("m", server.url, "k")).run(a_task(), Deadline.after(20.0)):
                 heard += delta
     assert heard == "A node is a process"
     assert len(server.requests) == 1
@@ -162,7 +210,7 @@ async def test_a_model_that_never_stops_is_stopped() -> None:
 async def test_leaving_cancels_the_call_to_the_model() -> None:
     async with ModelServer([Stall("A node")]).running() as server:
         agent = BookAgent(HostedModel("m", server.url, "k"))
-        async with contextlib.aclosing(agent.run(a_task())) as deltas:
+        async with contextlib.aclosing(agent.run(a_task(), Deadline.after(20.0))) as deltas:
             assert await anext(deltas) == "A node"
         await asyncio.wait_for(server.left.wait(), 5)
 

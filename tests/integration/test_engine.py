@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent import HostedModel
-from citewell.engine import NOT_IN_BOOK, NOTHING_FOUND, EngineOptions
+from citewell.answering.agent import HostedModel
+from citewell.answering.engine import EngineOptions
+from citewell.answering.refusals import NOT_IN_BOOK, NOTHING_FOUND
 from citewell.errors import DeadlineError, ModelError
 from citewell.models import AnswerEvent, Completed, Failed, Message, PassagesFound, SearchStarted, TextReleased
 from tests.support.model_server import CallTool, ModelServer, Play, Raw, Refuse, Say, Stall
@@ -169,13 +170,63 @@ async def test_a_lie_beside_a_true_sentence_is_dropped_and_counted(data: Path, l
     assert last.answer.dropped_sentences == 1
 
 
-async def test_an_answer_of_lies_alone_is_a_refusal(data: Path) -> None:
+async def test_for_an_answer_of_lies_alone_the_book_itself_is_quoted(data: Path) -> None:
     async with model(data, Say(" ".join(LIES.values()))) as (book, _):
         events = await events_of(book, "How long does the battery last?")
     last = events[-1]
     assert isinstance(last, Completed)
+    assert last.answer.status == "success"
+    assert last.answer.dropped_sentences == len(LIES)
+    assert shown(events).startswith("The robot's battery has a capacity of 48 Wh and lasts 4 hours.")
+
+
+async def test_lies_where_the_book_has_no_answer_are_a_refusal(data: Path) -> None:
+    async with model(data, Say(" ".join(LIES.values()))) as (book, server):
+        events = await events_of(book, "Where do robots of the future dream of sheep?")
+    last = events[-1]
+    assert isinstance(last, Completed)
     assert last.answer.status == "refused"
     assert shown(events) == ""
+    assert server.requests, "a hosted model is asked whenever something was found"
+    assert last.answer.related
+    assert all(place.url.startswith("/docs/") and place.first_line for place in last.answer.related)
+
+
+async def test_small_talk_is_answered_from_the_table_of_contents(data: Path) -> None:
+    async with toy_book(data) as book:
+        hello = await book.engine.answer(a_question("hello"))
+        chapters = await book.engine.answer(a_question("list all chapters"))
+    assert (hello.status, hello.citations) == ("success", ())
+    assert "Ask me about" in hello.text
+    assert "[Kinematics](/docs/kinematics)" in chapters.text
+
+
+async def test_a_follow_up_is_searched_with_its_subject(data: Path) -> None:
+    history = (Message("user", "What is the battery?"), Message("assistant", "It powers the robot."))
+    async with toy_book(data) as book:
+        events = await events_of(book, "How long does it last?", history=history)
+    assert [e.query for e in events if isinstance(e, SearchStarted)] == ["How long does the battery last?"]
+    last = events[-1]
+    assert isinstance(last, Completed)
+    assert last.answer.searched_for == "How long does the battery last?"
+    assert "4 hours" in last.answer.text
+
+
+async def test_a_misspelt_word_is_put_right_and_said(data: Path) -> None:
+    async with toy_book(data) as book:
+        answer = await book.engine.answer(a_question("How long does the battrey last?"))
+    assert answer.status == "success"
+    assert answer.text.startswith("Showing results for “How long does the battery last?”.")
+
+
+async def test_every_part_of_a_question_is_answered_or_said_to_be_missing(data: Path) -> None:
+    async with toy_book(data) as book:
+        both = await book.engine.answer(a_question("How long does the battery last, and what is inverse kinematics?"))
+        half = await book.engine.answer(a_question("How long does the battery last, and who painted the Mona Lisa?"))
+    assert "4 hours" in both.text
+    assert "Inverse kinematics is the problem" in both.text
+    assert "4 hours" in half.text
+    assert "I don't have information about who painted the Mona Lisa" in half.text
 
 
 async def test_the_models_own_not_found_is_a_refusal(data: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent import HostedModel
-from citewell.engine import EngineOptions
+from citewell.answering.agent import HostedModel
+from citewell.answering.engine import EngineOptions
 from citewell.grounding import LexicalJudge
 from citewell.judge import Claim, Shown
 from tests.support.toy_book import PASSAGES, a_question, toy_book

@@ -34,6 +34,7 @@ class Raw:
 @dataclass(frozen=True)
 class Refuse:
     status: int = 500
+    retry_after: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,12 @@ class ModelServer:
 
     async def _play(self, play: Play, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         match play:
-            case Refuse(status):
+            case Refuse(status, retry_after):
                 body = b'{"error": {"message": "no"}}'
-                writer.write(_head(status, "application/json", len(body)) + body)
+                head = _head(status, "application/json", len(body))
+                if retry_after:
+                    head = head.replace(b"\r\n", f"\r\nRetry-After: {retry_after}\r\n".encode(), 1)
+                writer.write(head + body)
             case Raw(body, content_type):
                 writer.write(_head(200, content_type) + body)
             case Say(text, finish, size):

@@ -7,17 +7,22 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from citewell.agent import BookAgent, HostedModel
-from citewell.confidence import Confidence
+from citewell.answering.agent import BookAgent, HostedModel
+from citewell.answering.confidence import Confidence, Logistic
+from citewell.answering.engine import Engine, EngineOptions
 from citewell.conversations import address_of
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
+from citewell.document import read_plain
 from citewell.embedding import BuiltinEmbedder, RememberedQueries
-from citewell.engine import Engine, EngineOptions
 from citewell.grounding import LexicalJudge
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.models import Passage, Question
+from citewell.reader import Reader
 from citewell.retrieval import Retriever
+from tests.support.word_reader import WordReader
+
+CONFIDENCE = Confidence(general=Logistic(-1.0, {"answers": 1.0}), confined=Logistic(-1.0, {"answers": 1.0}))
 
 NODES = (
     "A ROS 2 node is a process that performs one task and talks to other nodes over topics. "
@@ -54,6 +59,7 @@ def passage(name: str, text: str) -> Passage:
         chunk_index=0,
         char_start=0,
         char_end=len(text),
+        blocks=read_plain(text),
         heading_path=(f"About {name}",),
         anchor=f"about-{name}",
         module="Module 1",
@@ -91,6 +97,7 @@ async def toy_book(
     *,
     model: HostedModel | None = None,
     options: EngineOptions | None = None,
+    reader: Reader | None = None,
     model_deadline: float = 10.0,
     passages: list[Passage] = PASSAGES,
 ) -> AsyncIterator[ToyBook]:
@@ -103,9 +110,10 @@ async def toy_book(
         retriever = Retriever(index, embedder)
         engine = Engine(
             retriever=retriever,
-            agent=BookAgent(model, deadline=model_deadline),
+            reader=reader or WordReader(),
+            agent=BookAgent(model, seconds=model_deadline) if model else None,
             judge=LexicalJudge(),
-            confidence=Confidence.load(),
+            confidence=CONFIDENCE,
             conversations=conversations,
             options=options,
         )

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.confidence import ANSWER_FROM, FEATURE_NAMES, Confidence, Features, Logistic, level_of
+from citewell.answering.confidence import ANSWER_FROM, FEATURE_NAMES, Confidence, Features, Logistic, level_of
 from citewell.errors import ConfigurationError, InvalidInputError
-from citewell.extractive import Numbered, read
 from citewell.models import ConfidenceLevel, Message, Passage, ScoredPassage
 from citewell.retrieval import Found
-from citewell_evaluation.answers import evaluate_corpus, evaluate_selected
+from citewell_evaluation.answers import evaluate_answers, refused_at
+from citewell_evaluation.asked import Sets
 from citewell_evaluation.calibrating import evaluate_calibration
-from citewell_evaluation.calibration import NEAR_WORTH, WEIGHED, WORTH, balanced, calibrate, calibrated, fit
+from citewell_evaluation.calibration import NEAR_WORTH, WEIGHED, WORTH, Example, balanced, calibrate, calibrated, fit
 from citewell_evaluation.datasets import Document
-from citewell_evaluation.examples import Example
 from citewell_evaluation.json_form import to_json, without_times
+from tests.support.word_reader import WordReader
 
 
 @pytest.mark.parametrize(
@@ -46,21 +46,18 @@ def test_a_probability_is_one_whatever_the_features(values: list[float], confine
 
 
 def test_without_passages_the_shipped_model_refuses() -> None:
-    assert Confidence.load().probability(read("What is a node?", []).features, confined=False) < ANSWER_FROM
+    assert Confidence.load().probability(Features(), confined=False) < ANSWER_FROM
 
 
-def test_the_shipped_model_answers_what_a_selection_says_and_refuses_what_it_does_not() -> None:
-    selection = (
-        "The upper limb of the robot has seven joints. A typical leg of a humanoid robot has 6 degrees of freedom: "
-        "three at the hip, one at the knee and two at the ankle. The waist adds one more."
-    )
-
-    def probability(question: str) -> float:
-        return Confidence.load().probability(read(question, [Numbered(1, selection)]).features, confined=True)
-
-    assert probability("How many degrees of freedom does a typical leg of a humanoid have?") >= ANSWER_FROM
-    assert probability("What is the capital of France?") < ANSWER_FROM
-    assert probability("Who painted the Mona Lisa?") < ANSWER_FROM
+def test_a_file_of_ones_own_is_loaded_and_known_by_its_digest(tmp_path: Path) -> None:
+    part = {"intercept": 2.0, "weights": {"answers": 0.0}}
+    path = tmp_path / "confidence.json"
+    path.write_text(json.dumps({"general": part, "confined": part}), "utf-8")
+    own = Confidence.load(path)
+    assert own.probability(Features(), confined=False) == pytest.approx(0.8808, abs=1e-4)
+    assert own.digest != Confidence.load().digest
+    with pytest.raises(ConfigurationError, match="CONFIDENCE_FILE"):
+        Confidence.load(tmp_path / "missing.json")
 
 
 def test_a_model_without_a_part_is_named() -> None:
@@ -79,22 +76,20 @@ def test_what_is_weighed_are_features() -> None:
 
 
 def _examples(count: int = 400) -> list[Example]:
-    """The truth follows `home_score` through a known logistic function; nothing else matters."""
+    """The truth follows `similarity` through a known logistic function; nothing else matters."""
     examples = []
     for i in range(count):
         best = (i * 0.618034) % 1
         truth = (i * 0.414214) % 1 < 1 / (1 + math.exp(-(8 * best - 4)))
-        examples.append(
-            Example(Features(home_score=best, margin=(i % 7) / 7), truth, f"question {i}", source="made up")
-        )
+        examples.append(Example(Features(similarity=best, words=(i % 7) / 7), truth, f"question {i}", source="made up"))
     return examples
 
 
 def test_the_fit_finds_the_function_behind_the_data() -> None:
     model = fit(_examples(), "general", penalty=0.01)
-    assert model.weights["home_score"] == pytest.approx(8, abs=1.6)
-    assert abs(model.weights["margin"]) < 1
-    assert model.probability(Features(home_score=0.5, margin=0.5)) == pytest.approx(0.5, abs=0.1)
+    assert model.weights["similarity"] == pytest.approx(8, abs=1.6)
+    assert abs(model.weights["words"]) < 1
+    assert model.probability(Features(similarity=0.5, words=0.5)) == pytest.approx(0.5, abs=0.1)
 
 
 def test_a_good_fit_is_calibrated_on_what_it_did_not_see() -> None:
@@ -106,13 +101,13 @@ def test_a_good_fit_is_calibrated_on_what_it_did_not_see() -> None:
 
 def test_questions_of_one_sort_cannot_calibrate() -> None:
     with pytest.raises(InvalidInputError, match="both sorts"):
-        fit([Example(Features(best=0.5), True, "a"), Example(Features(best=0.2), True, "b")], "general")
+        fit([Example(Features(relevance=0.5), True, "a"), Example(Features(relevance=0.2), True, "b")], "general")
 
 
 def test_a_new_part_leaves_the_other_alone() -> None:
-    current = json.dumps({part: {"intercept": 1.0, "weights": {"best": 2.0}} for part in ("general", "confined")})
+    current = json.dumps({part: {"intercept": 1.0, "weights": {"relevance": 2.0}} for part in ("general", "confined")})
     merged = json.loads(calibrated(_examples(), "general").merged(current, "made up"))
-    assert merged["confined"] == {"intercept": 1.0, "weights": {"best": 2.0}}
+    assert merged["confined"] == {"intercept": 1.0, "weights": {"relevance": 2.0}}
     assert merged["general"]["fit"]["data"] == "made up"
 
 
@@ -151,6 +146,9 @@ class Everything:
         )
         return Found(found, len(found), "one", 0.0, 0.0, query)
 
+    async def passages_of(self, url: str) -> list[Passage]:
+        return []
+
 
 @contextlib.asynccontextmanager
 async def over(name: str, documents: Sequence[Document]) -> AsyncIterator[Everything]:
@@ -188,29 +186,30 @@ def _write_corpus(folder: Path) -> Path:
     return folder / "questions.jsonl"
 
 
+SETS = Sets(WordReader(), None, over)
 SHIPPED = json.dumps({part: {"intercept": 0, "weights": {}} for part in ("general", "confined")})
 
 
 async def test_a_set_of_selections_fits_the_confined_part_and_is_measured(tmp_path: Path) -> None:
     path = _write_selections(tmp_path / "questions.jsonl")
-    (result,), model = await calibrate([path], book=None, over=over, current=SHIPPED)
+    (result,), model = await calibrate([path], SETS, current=SHIPPED)
     assert result.part == "confined"
-    evaluation = evaluate_selected(path, confidence=Confidence.parse(model))
+    evaluation = await evaluate_answers(path, sets=SETS, confidence=Confidence.parse(model))
     words, decision, _ = (table.rows[0].figures for table in evaluation.tables)
-    assert words["two sentences"].value == words["offsets exact"].value == 1
+    assert words["two sentences"].value == words["composed"].value == 1
     assert decision["AUROC"].value > 0.95
     assert Logistic(0, {}).probability(Features()) == 0.5
 
 
 async def test_several_sets_fit_both_parts_and_twice_the_same_bytes(tmp_path: Path) -> None:
     paths = [_write_corpus(tmp_path / "valves"), _write_selections(tmp_path / "questions.jsonl")]
-    runs = [await calibrate(paths, book=None, over=over, current=SHIPPED) for _ in range(2)]
+    runs = [await calibrate(paths, SETS, current=SHIPPED) for _ in range(2)]
     assert [result.part for result in runs[0][0]] == ["general", "confined"]
     assert runs[0][1] == runs[1][1]
     fitted = json.loads(runs[0][1])["general"]["fit"]
     assert list(fitted["sets"]) == ["valves/questions", f"{tmp_path.name}/questions"]
     model = Confidence.parse(runs[0][1])
-    known = await evaluate_corpus(paths[0], searching=Everything([]), confidence=model)
+    known = await evaluate_answers(paths[0], sets=SETS, confidence=model)
     assert known.tables[0].rows[0].figures["others refused"].value == 1
 
 
@@ -218,22 +217,26 @@ async def test_near_misses_alone_do_not_fit_the_general_part(tmp_path: Path) -> 
     path = tmp_path / "listed.jsonl"
     path.write_text('{"id": "1", "question": "Q?", "passages": ["T: x"], "answerable": true}\n', encoding="utf-8")
     with pytest.raises(InvalidInputError, match="golden set"):
-        await calibrate([path], book=None, over=over, current=SHIPPED)
+        await calibrate([path], SETS, current=SHIPPED)
 
 
 async def test_evaluations_give_the_same_bytes_twice_apart_from_times(tmp_path: Path) -> None:
     selections = _write_selections(tmp_path / "questions.jsonl")
     turns = _write_corpus(tmp_path / "valves")
     model = Confidence.load()
-    documents = [Document(f"d{i}", "", f"The valve v{i} opens at {i + 3} bar.") for i in range(20)]
 
     async def run() -> list[str]:
         evaluations = [
-            evaluate_selected(selections, confidence=model),
-            await evaluate_corpus(turns, searching=Everything(documents), confidence=model),
-            await evaluate_calibration(selections, book=None, over=over, confidence=model),
-            await evaluate_calibration(turns, book=None, over=over, confidence=model),
+            await evaluate_answers(selections, sets=SETS, confidence=model),
+            await evaluate_answers(turns, sets=SETS, confidence=model),
+            await evaluate_calibration(selections, sets=SETS, confidence=model),
+            await evaluate_calibration(turns, sets=SETS, confidence=model),
         ]
         return [without_times(to_json(evaluation)) for evaluation in evaluations]
 
     assert await run() == await run()
+
+
+def test_refusals_are_compared_at_the_same_share_of_answers() -> None:
+    assert refused_at([0.9, 0.8, 0.7, 0.2], [0.1, 0.75, 0.6], 0.5) == pytest.approx(2 / 3)
+    assert refused_at([], [0.1], 0.85) == 0

@@ -154,7 +154,7 @@ async def _warm_up(state: ApiState) -> None:
     if state.parts.warm_up is not None:
         await asyncio.sleep(WARM_UP_DELAY)
         try:
-            await asyncio.to_thread(state.parts.warm_up)
+            await state.parts.warm_up()
         except CitewellError as error:
             log("startup", "could not warm up", level="warning", error=f"{error.code}: {error}")
         else:

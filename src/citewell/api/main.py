@@ -16,13 +16,13 @@ from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts, Probe
 from citewell.book import open as open_book
 from citewell.config import Settings
-from citewell.extractive import read
 from citewell.logs import configure, log
 from citewell.models import ServiceStatus
 from citewell.wiring import Parts, migrate_conversations
 
 PURGE_SECONDS = 3600.0
 MIGRATE_AGAIN_SECONDS = 3.0
+BUILT_IN = "extractive model, built in"
 
 
 def app_of(settings: Settings, workers: int = 1) -> FastAPI:
@@ -44,16 +44,9 @@ async def _opened(settings: Settings) -> AsyncIterator[ApiParts]:
             conversations=parts.conversations,
             probes=_probes(parts),
             generation=parts.index.current,
-            warm_up=partial(_warm_up, parts),
+            warm_up=parts.engine.warm,
         )
         upkeep.cancel()
-
-
-def _warm_up(parts: Parts) -> None:
-    """What the first question would else wait for: the SDK, the lexicon and the embedding model."""
-    parts.agent.warm_up()
-    read("What is it?", [])
-    asyncio.run(parts.embedder.embed_query("warm up"))
 
 
 async def _keep_conversations(parts: Parts) -> None:
@@ -78,9 +71,13 @@ def _probes(parts: Parts) -> Mapping[str, Probe]:
     return {
         "qdrant": partial(_probed, parts.index.ping, None if settings.qdrant_url else "Qdrant Edge, in process"),
         "cohere": partial(_probed, parts.embedder.ping, embedder[settings.embedder]),
-        "gemini": partial(_probed, parts.agent.ping, "extractive model, built in" if parts.agent.built_in else None),
+        "gemini": partial(_probed, parts.agent.ping, None) if parts.agent else partial(_probed, _nothing, BUILT_IN),
         "database": partial(_probed, parts.conversations.ping, None if settings.database_url else "SQLite, in process"),
     }
+
+
+async def _nothing() -> None:
+    """What is built in is there."""
 
 
 async def _probed(look: Callable[[], Awaitable[object]], instead: str | None) -> ServiceStatus:

@@ -50,8 +50,8 @@ class ApiParts:
     conversations: Conversations
     probes: Mapping[str, Probe]
     generation: Callable[[], Awaitable[Generation]] | None = None
-    warm_up: Callable[[], None] | None = None
-    """Takes seconds; called in a thread once the server listens."""
+    warm_up: Callable[[], Awaitable[None]] | None = None
+    """Takes seconds; called once the server listens."""
 
 
 OpenParts = Callable[[], AbstractAsyncContextManager[ApiParts]]

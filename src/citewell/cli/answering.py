@@ -64,6 +64,9 @@ def _print_sources(answer: Answer) -> None:
     lines = ["", ""]
     if answer.citations:
         lines.append("Sources")
+    if answer.related:
+        lines.append("Places to look")
+        lines += [f"  {place.title}  {place.url}\n    {place.first_line}" for place in answer.related]
     for citation in sorted(answer.citations, key=lambda c: c.number):
         passage = citation.passage
         span = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from citewell.conversations.turns import Entry, Turn
 from citewell.errors import DatabaseError, InvalidInputError
-from citewell.models import Answer, Citation, Passage, Question, Span
+from citewell.models import Answer, Citation, Passage, Question, Related, Span
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
@@ -23,7 +23,7 @@ QUESTION_COLUMNS = ("session_id", "owner", "query", "selected_text", "trace_id")
 ANSWER_COLUMNS = (
     *("id", "session_id", "mode", "response", "status", "sources", "confidence", "confidence_level", "model"),
     *("chunks_retrieved", "latency_ms", "refusal_reason", "low_confidence", "conflicting_info", "dropped_sentences"),
-    *("input_hash", "output_hash", "deterministic", "fallback_message"),
+    *("input_hash", "output_hash", "deterministic", "fallback_message", "related", "searched_for"),
 )
 COLUMNS = (*ANSWER_COLUMNS, "owner", "query", "selected_text", "trace_id", "complete")
 
@@ -53,6 +53,8 @@ def columns_of(question: Question, answer: Answer, *, complete: bool) -> dict[st
         "input_hash": answer.input_hash,
         "output_hash": answer.output_hash,
         "deterministic": answer.deterministic,
+        "related": [asdict(place) for place in answer.related] or None,
+        "searched_for": answer.searched_for or None,
     }
 
 
@@ -113,6 +115,8 @@ def answer_of(row: Mapping[Any, Any]) -> Answer:
         output_hash=row["output_hash"],
         deterministic=row["deterministic"],
         fallback_message=row["fallback_message"],
+        related=tuple(Related(**place) for place in row["related"] or ()),
+        searched_for=row["searched_for"] or "",
     )
 
 

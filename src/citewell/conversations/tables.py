@@ -54,6 +54,8 @@ conversations = sa.Table(
     sa.Column("input_hash", sa.String(128), nullable=False),
     sa.Column("output_hash", sa.String(128), nullable=False),
     sa.Column("deterministic", sa.Boolean, nullable=False),
+    sa.Column("related", JSON),
+    sa.Column("searched_for", sa.Text),
     sa.Column("trace_id", sa.Text, nullable=False),
     # A digest of the key that asked; empty where no keys are asked for. A session is its id and its owner.
     sa.Column("owner", sa.String(64), nullable=False),

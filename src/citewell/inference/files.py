@@ -14,20 +14,30 @@ if TYPE_CHECKING:
 ASSETS: Final = Path(__file__).parent.parent / "assets"
 
 
+def checksum(assets: Path, filename: str) -> str:
+    """What the manifest says that the file's SHA-256 is."""
+    try:
+        return str(json.loads((assets / "manifest.json").read_bytes())["files"][filename]["sha256"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _incomplete(assets, filename) from error
+
+
 def verified(assets: Path, filename: str) -> bytes:
     """The file's bytes, if they are those that the manifest names."""
+    expected = checksum(assets, filename)
     try:
-        expected = json.loads((assets / "manifest.json").read_bytes())["files"][filename]["sha256"]
         content = (assets / filename).read_bytes()
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"The built-in model {assets.name} is not complete ({filename}). Install citewell again."
-        ) from error
+    except OSError as error:
+        raise _incomplete(assets, filename) from error
     if hashlib.sha256(content).hexdigest() != expected:
         raise ConfigurationError(
             f"The built-in model {assets.name}: {filename} is damaged (wrong checksum). Install citewell again."
         )
     return content
+
+
+def _incomplete(assets: Path, filename: str) -> ConfigurationError:
+    return ConfigurationError(f"The built-in model {assets.name} is not complete ({filename}). Install citewell again.")
 
 
 def open_session(model: bytes) -> "onnxruntime.InferenceSession":

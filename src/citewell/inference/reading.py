@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.errors import ModelError
-from citewell.inference.files import ASSETS, open_session, open_tokenizer, verified
+from citewell.inference.files import ASSETS, checksum, open_session, open_tokenizer, verified
 from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class ReadingModel:
         self._loading = threading.Lock()
         self._parts: _Parts | None = None
         self._kept: OrderedDict[str, Future[Encoded]] = OrderedDict()
+        self.name = f"reading-{checksum(assets, 'model.onnx')[:12]}"
+        """Which model this is: the same name gives the same scores on machines of one kind."""
 
     async def warm(self) -> None:
         await self._run(self._loaded)

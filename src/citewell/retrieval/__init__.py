@@ -2,6 +2,7 @@
 
 from citewell.models import ChunkResult, RetrievalRequest, SearchResult
 from citewell.retrieval.context import Stretch
+from citewell.retrieval.followup import standing_alone
 from citewell.retrieval.library import embed_query, retrieve, retrieve_with_retry
 from citewell.retrieval.search import Found, Retriever
 
@@ -15,4 +16,5 @@ __all__ = [
     "embed_query",
     "retrieve",
     "retrieve_with_retry",
+    "standing_alone",
 ]

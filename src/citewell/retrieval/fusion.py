@@ -26,12 +26,13 @@ def with_best_meaning(query: str, ranked: Sequence[ScoredPassage]) -> list[Score
     The book then has another word for it, and the words that are left say little.
     """
     best = max(ranked, key=lambda found: found.dense, default=None)
-    if best is None or best in ranked[:2] or not _has_unknown_word(query, ranked):
+    if best is None or best in ranked[:2] or not has_unknown_word(query, ranked):
         return list(ranked)
     return [ranked[0], best, *(found for found in ranked[1:] if found is not best)]
 
 
-def _has_unknown_word(query: str, ranked: Sequence[ScoredPassage]) -> bool:
+def has_unknown_word(query: str, ranked: Sequence[ScoredPassage]) -> bool:
+    """Whether a word of the question stands in no candidate."""
     texts = [found.passage.embedded_text.lower() for found in ranked]
     # A stem's last letter may be the stemmer's own: "happi" of "happy".
     starts = {stem[:-1] if len(stem) > _SHORT else stem for stem in content_stems(query)}

@@ -15,8 +15,9 @@ from citewell.index import Hit, PassageIndex
 from citewell.models import NO_FILTERS, Filters, Generation, Message, Page, PageEntry, Passage, ScoredPassage, Vector
 from citewell.retrieval.context import Stretch, stretches
 from citewell.retrieval.followup import mixed, pull_of
-from citewell.retrieval.fusion import fused_scores, with_best_meaning
+from citewell.retrieval.fusion import fused_scores, has_unknown_word, with_best_meaning
 from citewell.retrieval.selection import shown
+from citewell.retrieval.spelling import Vocabulary
 
 CANDIDATES = 100
 """Taken from each ranking before fusion."""
@@ -58,6 +59,8 @@ class Retriever:
         self._most_remembered = remembered
         self._remembered: OrderedDict[_Asked, Found] = OrderedDict()
         """Searches made last. What they found is good as long as its generation is the current one."""
+        self._vocabulary: tuple[str, Vocabulary] | None = None
+        self._gathering = asyncio.Lock()
 
     async def search(
         self,
@@ -93,6 +96,10 @@ class Retriever:
             self._remembered.move_to_end(asked)
             return replace(known, embedding_ms=0.0, search_ms=0.0)
         ranked = await self.rank(query, depth=top_k, filters=filters, history=history)
+        if has_unknown_word(query, ranked.passages):
+            spelt = (await self._words_of(generation)).corrected(query)
+            if spelt != query:
+                ranked = await self.rank(spelt, depth=top_k, filters=filters, history=history)
         threshold = WEAKEST_SCORE if score_threshold is None else score_threshold
         strong = [found for found in ranked.passages if found.score >= threshold]
         found = replace(ranked, passages=tuple(shown(strong, limit=top_k)), total_found=len(strong))
@@ -100,6 +107,23 @@ class Retriever:
         if len(self._remembered) > self._most_remembered:
             self._remembered.popitem(last=False)
         return found
+
+    async def _words_of(self, generation: str) -> Vocabulary:
+        """The book's own words, gathered once for each generation, when a question first has one that it lacks."""
+        async with self._gathering:
+            if self._vocabulary is None or self._vocabulary[0] != generation:
+                pages = [await self._index.page(entry.url) for entry in await self._index.pages()]
+                texts = [f"{page.title}\n{page.text}" for page in pages if page is not None]
+                self._vocabulary = generation, await asyncio.to_thread(Vocabulary.of, texts)
+            return self._vocabulary[1]
+
+    async def warm(self) -> None:
+        """Load the embedding model, so that the first question does not wait for it."""
+        await self._embedder.embed_query("warm up")
+
+    async def passages_of(self, url: str) -> list[Passage]:
+        """All passages of a page in reading order."""
+        return await self._index.passages_of(url)
 
     async def rank(
         self, query: str, *, depth: int, filters: Filters = NO_FILTERS, history: Sequence[Message] = ()
@@ -141,16 +165,6 @@ class Retriever:
             return [near for near in beside if near is not None and near.heading_path == passage.heading_path]
 
         return stretches(found, neighbours, self._embedder.count_tokens, token_budget=token_budget)
-
-    async def neighbours(self, found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
-        """The passages before and after each found one in its section, with the found one's scores."""
-        beside: dict[str, ScoredPassage] = {}
-        for scored in found:
-            here = scored.passage
-            for near in await self._index.passages_of(here.url):
-                if near.heading_path == here.heading_path and abs(near.chunk_index - here.chunk_index) == 1:
-                    beside.setdefault(near.id, replace(scored, passage=near))
-        return list(beside.values())
 
     async def page(self, url: str) -> Page | None:
         return await self._index.page(url)

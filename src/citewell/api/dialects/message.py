@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field, field_validator
 
 from citewell.api.dialects.protocol import WireEvent
-from citewell.api.dialects.query import NOT_BLANK, SESSION_PATTERN, ResponseMetadata, metadata_of
+from citewell.api.dialects.query import (
+    NOT_BLANK,
+    SESSION_PATTERN,
+    RelatedSection,
+    ResponseMetadata,
+    metadata_of,
+    related_of,
+)
 from citewell.api.dialects.wire import NO_HEADING, Wire, cut, dumped, similarity, snippet
 from citewell.api.http_errors import Failure, failure_of
 from citewell.conversations.sessions import session_id_of
@@ -93,6 +100,7 @@ class ChatRunResponse(Wire):
     session_id: str
     should_answer: bool
     refusal_reason: str | None = None
+    related: list[RelatedSection] | None = Field(None, description="Of a refusal: the nearest sections")
     metadata: ResponseMetadata | None = None
 
 
@@ -238,6 +246,7 @@ def _reply(answer: Answer) -> ChatRunResponse:
         session_id=answer.session_id,
         should_answer=answered,
         refusal_reason=None if answered else reason or "No relevant content found with sufficient confidence",
+        related=related_of(answer),
         metadata=metadata_of(answer),
     )
 

@@ -132,6 +132,14 @@ class SelectedTextCitation(SourceCitation):
     line_end: int | None = None
 
 
+class RelatedSection(Wire):
+    """A section to look at when nothing answers. It is no source."""
+
+    title: str
+    url: str = Field(description="With the heading's anchor")
+    first_line: str
+
+
 class ResponseMetadata(Wire):
     query_time_ms: float
     chunks_retrieved: int
@@ -145,6 +153,7 @@ class ResponseMetadata(Wire):
     conflicting_info: bool
     dropped_sentences: int
     refusal_reason: str | None = None
+    searched_for: str | None = Field(None, description="The question as it was searched, when not as it was asked")
     input_hash: str
     output_hash: str
     deterministic: bool
@@ -156,6 +165,7 @@ class ChatResponse(WholeReply):
     mode: Mode
     metadata: ResponseMetadata
     fallback_message: str | None = Field(None, description="Set when only sources could be given")
+    related: list[RelatedSection] | None = Field(None, description="Of a refusal: the nearest sections")
 
 
 class StreamChunk(WholeReply):
@@ -177,6 +187,7 @@ class StreamDone(WholeReply):
     sources: list[SelectedTextCitation | SourceCitation]
     mode: Mode
     fallback_message: str | None = None
+    related: list[RelatedSection] | None = None
 
 
 class ErrorResponse(WholeReply):
@@ -226,6 +237,7 @@ class QueryDialect:
                 mode=answer.mode,
                 metadata=metadata_of(answer),
                 fallback_message=answer.fallback_message,
+                related=related_of(answer),
             )
         ).encode()
 
@@ -292,6 +304,7 @@ class QueryStream:
             sources=sources,
             mode=answer.mode,
             fallback_message=answer.fallback_message,
+            related=related_of(answer),
         )
         return [*events, WireEvent(None, dumped(done))]
 
@@ -356,6 +369,10 @@ def _selected(citation: Citation, whole: Span) -> SelectedTextCitation:
     )
 
 
+def related_of(answer: Answer) -> list[RelatedSection] | None:
+    return [RelatedSection(title=r.title, url=r.url, first_line=r.first_line) for r in answer.related] or None
+
+
 def metadata_of(answer: Answer) -> ResponseMetadata:
     """Also carried by the reader's replies."""
     return ResponseMetadata(
@@ -371,6 +388,7 @@ def metadata_of(answer: Answer) -> ResponseMetadata:
         conflicting_info=answer.conflicting_info,
         dropped_sentences=answer.dropped_sentences,
         refusal_reason=answer.refusal_reason,
+        searched_for=answer.searched_for or None,
         input_hash=answer.input_hash,
         output_hash=answer.output_hash,
         deterministic=answer.deterministic,

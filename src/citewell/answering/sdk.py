@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from typing import Any
 
-from citewell.agent import INSTRUCTIONS, HostedModel, Search, Task
+from citewell.answering.agent import CALLS, INSTRUCTIONS, Calls, HostedModel, Search, Task
 from citewell.contracts import RetrievalFailure, RetrievedContent
-from citewell.errors import InvalidInputError, MissingExtraError, ModelError, RetrievalError
+from citewell.errors import InvalidInputError, MissingExtraError, ModelAwayError, ModelError, RetrievalError
 from citewell.logs import traceparent
 from citewell.models import FILTER_FIELDS, filters_of
 
@@ -27,23 +27,25 @@ try:
         TResponseInputItem,
     )
     from agents.exceptions import AgentsException, MaxTurnsExceeded
-    from agents.result import RunResultStreaming
     from agents.tool_context import ToolContext
-    from openai import AsyncOpenAI, NotFoundError, OpenAIError
+    from openai import APIStatusError, AsyncOpenAI, NotFoundError, OpenAIError
 except ModuleNotFoundError as error:
     raise MissingExtraError("agent", error) from error
 
-MORE_SEARCHES = 3
-"""Searches of the model's own, after the engine's."""
+_PASSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""Statuses after which the same call may succeed a moment later."""
 
 
-async def run(task: Task, hosted: HostedModel) -> AsyncGenerator[str, None]:
-    """The text deltas of one run, and "" after each search. Raises ModelError."""
+async def run(task: Task, hosted: HostedModel, calls: Calls) -> AsyncGenerator[str, None]:
+    """The text deltas of one run, and "" after each search; what it asks of the model is taken from `calls`.
+
+    Raises ModelError, and ModelAwayError when it may pass.
+    """
     agent = Agent(
         name="Citewell",
         instructions=INSTRUCTIONS,
-        tools=[] if task.search is None else [_search_tool(task.search)],
-        model=CheckedModel(model=hosted.name, openai_client=_client(hosted)),
+        tools=[] if task.search is None else [_search_tool(task.search, calls)],
+        model=CheckedModel(hosted, calls),
         model_settings=ModelSettings(
             temperature=0.0,
             max_tokens=1500,
@@ -54,12 +56,22 @@ async def run(task: Task, hosted: HostedModel) -> AsyncGenerator[str, None]:
     running = Runner.run_streamed(
         agent,
         input=_input(task),
-        max_turns=MORE_SEARCHES + 2,
+        max_turns=CALLS + 1,
         run_config=RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model"),
     )
     try:
-        async for delta in _text_of(running):
-            yield delta
+        async for event in running.stream_events():
+            if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
+                yield event.data.delta
+            elif event.type == "run_item_stream_event" and event.name == "tool_output":
+                yield ""
+    except MaxTurnsExceeded as error:
+        raise ModelError("The model kept searching without an answer.") from error
+    except (AgentsException, OpenAIError, httpx2.HTTPError, OSError) as error:
+        raise _translated(error) from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # What the SDK raises over a reply that is not of the protocol: half a JSON, missing fields.
+        raise ModelAwayError("The model service sent a reply that could not be read.") from error
     finally:
         running.cancel()  # leaving the stream does not stop the run
 
@@ -83,29 +95,27 @@ def _input(task: Task) -> list[TResponseInputItem]:
     return items
 
 
-async def _text_of(running: RunResultStreaming) -> AsyncIterator[str]:
+def _translated(error: Exception) -> ModelError:
+    """Only the kind of error and its status are told: a provider's own words may hold the key."""
+    what = f"The model service failed ({type(error).__name__})."
+    if not isinstance(error, APIStatusError):
+        return ModelAwayError(what)
+    if error.status_code not in _PASSES:
+        return ModelError(what)
+    return ModelAwayError(what, retry_after=_wait(error.response.headers.get("retry-after", "")))
+
+
+def _wait(said: str) -> float | None:
+    """The seconds of a Retry-After; a date, or nonsense, says nothing."""
     try:
-        async for event in running.stream_events():
-            if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
-                yield event.data.delta
-            elif event.type == "run_item_stream_event" and event.name == "tool_output":
-                yield ""
-    except MaxTurnsExceeded as error:
-        raise ModelError("The model kept searching without an answer.") from error
-    except (AgentsException, OpenAIError, httpx2.HTTPError, OSError) as error:
-        raise ModelError(f"The model service failed ({type(error).__name__}).") from error
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        # What the SDK raises over a reply that is not of the protocol: half a JSON, missing fields.
-        raise ModelError("The model service sent a reply that could not be read.") from error
+        return max(0.0, float(said)) if said else None
+    except ValueError:
+        return None
 
 
-def _search_tool(search: Search) -> FunctionTool:
-    searches = 0
-
+def _search_tool(search: Search, calls: Calls) -> FunctionTool:
     async def invoke(_: ToolContext[Any], arguments: str) -> str:
-        nonlocal searches
-        searches += 1
-        if searches > MORE_SEARCHES:
+        if not calls.left:
             return _json(
                 {
                     "error_type": "invalid_query",
@@ -175,9 +185,15 @@ def _client(hosted: HostedModel) -> AsyncOpenAI:
 
 
 class CheckedModel(OpenAIChatCompletionsModel):
-    """The SDK takes a stream that was cut as a whole reply, except from OpenAI itself: look at how it ended."""
+    """Counts the calls. The SDK takes a stream that was cut as a whole reply, except from OpenAI itself: look at how
+    it ended."""
+
+    def __init__(self, hosted: HostedModel, calls: Calls) -> None:
+        super().__init__(model=hosted.name, openai_client=_client(hosted))
+        self._calls = calls
 
     async def _fetch_response(self, *args: Any, **kwargs: Any) -> Any:
+        self._calls.spend()
         reply = await super()._fetch_response(*args, **kwargs)
         if not isinstance(reply, tuple):
             return reply
@@ -199,7 +215,7 @@ class FinishedStream:
                 finish = choice.finish_reason or finish
             yield chunk
         if finish not in ("stop", "tool_calls", "function_call"):
-            raise ModelError(f"The model's reply was cut off ({finish or 'no finish reason'}).")
+            raise ModelAwayError(f"The model's reply was cut off ({finish or 'no finish reason'}).")
 
     async def close(self) -> None:
         await self._stream.close()

@@ -1,0 +1,95 @@
+"""What a question asks for, as far as its form tells: several things, steps, code, a part of the book. Pure.
+
+Kept small on purpose: what answers is the reader's to say. The form only says how much of a list or table is wanted.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from citewell.document import Part
+from citewell.text import content_stems, stem
+
+_SEVERAL = re.compile(
+    r"\b(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|which (?:\w+ ){0,3}?\w+s\b(?! (?:is|was|does)\b)|"
+    r"what (?:\w+ ){0,3}?\w+[^s\W]s (?:are|can|do|does|is there|exist)|what are|how many)",
+    re.IGNORECASE,
+)
+_SOME = re.compile(r"\b(?:which|what|any|some) (?:ones? )?of\b|\bof (?:them|these|those)\b", re.IGNORECASE)
+_STEPS = re.compile(r"\b(?:how (?:do|can|should|would|to|does one)|steps?|set ?up|procedure|walk me)\b", re.IGNORECASE)
+_CODE = re.compile(
+    r"\b(?:example|show me|code|snippet|command|commands|syntax|equation|formula|write|call)\b", re.IGNORECASE
+)
+_PARTS: tuple[tuple[str, Part], ...] = (
+    ("exercis", "exercise"),
+    ("object", "objectives"),
+    ("goal", "objectives"),
+    ("quiz", "quiz"),
+    ("summari", "summary"),
+    ("summar", "summary"),
+    ("conclus", "summary"),
+    ("chang", "changelog"),
+    ("releas", "changelog"),
+    ("refer", "references"),
+    ("content", "contents"),
+)
+_ITSELF = frozenset(map(stem, "explain mean means summarize summarise text passage selection paragraph".split()))
+_NEXT = re.compile(
+    r"(?<=[?;])\s+|[,;]?\s+(?:and|or)(?: also)?,?\s+"
+    r"(?=(?:what|how|why|which|who|when|where|can|does|do|is|are|should)\b(?! (?:not|so)\b))",
+    re.IGNORECASE,
+)
+_MOST_PARTS = 3
+_LEAST_WORDS = 2
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    text: str
+
+    @cached_property
+    def several(self) -> bool:
+        """Whether it asks for several things."""
+        return _SEVERAL.search(self.text) is not None
+
+    @cached_property
+    def some(self) -> bool:
+        """Whether it asks which of several things: those for which something holds, not all."""
+        return _SOME.search(self.text) is not None
+
+    @cached_property
+    def steps(self) -> bool:
+        return _STEPS.search(self.text) is not None
+
+    @cached_property
+    def code(self) -> bool:
+        """Whether code, a command or a formula is what is wanted, or goes with what is."""
+        return self.steps or _CODE.search(self.text) is not None
+
+    @cached_property
+    def about_text(self) -> bool:
+        """Whether the selected text itself is asked about: "explain this"."""
+        return self._stems <= _ITSELF
+
+    @cached_property
+    def parts(self) -> frozenset[Part]:
+        """Parts of the book other than its body that are asked for by name."""
+        return frozenset(part for start, part in _PARTS if any(word.startswith(start) for word in self._stems))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(content_stems(self.text))
+
+    def names(self, cells: Sequence[str]) -> bool:
+        """Whether the question says all the words of a row's first cell."""
+        words = [w for cell in cells for w in content_stems(cell)]
+        return bool(words) and all(word in self._stems or stem(word) in self._stems for word in words)
+
+
+def parts_of(question: str) -> list[str]:
+    """The questions in a question, at most three; one that asks for one thing is all there is."""
+    found = [part.strip(" ,;") for part in _NEXT.split(question) if part and part.strip(" ,;?")]
+    if not 1 < len(found) <= _MOST_PARTS or any(len(part.split()) < _LEAST_WORDS for part in found):
+        return [question]
+    return [part if part.endswith("?") else f"{part}?" for part in found]

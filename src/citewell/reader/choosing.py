@@ -1,0 +1,318 @@
+"""Which blocks make up the answer: the reader's scores say what answers, the structure what belongs to it. Pure.
+
+What announces something brings it along; items, rows and steps come whole or not at all; prose comes by sentences.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from citewell.document import (
+    Caption,
+    Code,
+    Definition,
+    Formula,
+    Heading,
+    ListItem,
+    Paragraph,
+    Row,
+    Span,
+    Table,
+    announces,
+)
+from citewell.models import SELECTION_URL, Passage
+from citewell.reader.asking import Inquiry
+from citewell.reader.reading import PassageReading
+from citewell.reader.spread import Piece, Spread
+
+RELEVANT = 0.5
+"""From here on a unit belongs to what answers."""
+FURTHER = 0.6
+"""Share of the best score that something further needs."""
+RELATED = 0.25
+"""Relevance at which what stands after a sentence is taken to go with it, though nothing announces it."""
+SHORT = 55
+"""Words up to which a paragraph is quoted whole."""
+ENOUGH = 110
+"""Words after which nothing further is added."""
+MOST = 260
+"""Words that one list, table or run of steps may have; longer ones come by what is relevant in them."""
+GROUPS = 3
+_COUNTED = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|these|following|below|\d{1,2})\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What is quoted of one block: all of it, some of its sentences, or some of its rows."""
+
+    piece: Piece
+    spans: tuple[Span, ...]
+    """Places in the passage's text, in order."""
+
+    @property
+    def words(self) -> int:
+        return sum(len(self.piece.passage.text[start:end].split()) for start, end in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    score: float
+    spread: int
+    piece: Piece
+
+
+def choose(
+    inquiry: Inquiry, readings: Sequence[PassageReading], pages: Mapping[str, Sequence[Passage]]
+) -> list[list[Quote]]:
+    """Groups of quotes in the order in which they are shown; empty when nothing is relevant.
+
+    `pages` has all passages of those pages that may be quoted beyond what was found.
+    """
+    spreads = _spreads(readings, pages)
+    groups: list[list[Quote]] = []
+    taken: set[tuple[int, int]] = set()
+    best = 0.0
+    words = 0
+    for candidate in _ranked(inquiry, spreads):
+        best = best or candidate.score
+        if len(groups) == GROUPS or (groups and candidate.score < max(RELEVANT * best, FURTHER * best)):
+            break
+        if (candidate.spread, candidate.piece.at) in taken:
+            continue
+        group = _Wholes(spreads[candidate.spread], inquiry).group(candidate.piece)
+        group = [quote for quote in group if (candidate.spread, quote.piece.at) not in taken and quote.spans]
+        size = sum(quote.words for quote in group)
+        if not group or (groups and words + size > ENOUGH) or _repeats(group, groups):
+            continue
+        groups.append(group)
+        words += size
+        taken |= {(candidate.spread, quote.piece.at) for quote in group}
+    return _in_reading_order(groups)
+
+
+def _spreads(readings: Sequence[PassageReading], pages: Mapping[str, Sequence[Passage]]) -> list[Spread]:
+    by_id = {reading.passage.id: reading for reading in readings}
+    by_url: dict[str, dict[str, Passage]] = {}
+    for reading in readings:
+        url = reading.passage.url
+        if url not in by_url:
+            by_url[url] = {p.id: p for p in pages.get(url, ())}
+        by_url[url].setdefault(reading.passage.id, reading.passage)
+    return [Spread(list(passages.values()), by_id) for passages in by_url.values()]
+
+
+def _ranked(inquiry: Inquiry, spreads: Sequence[Spread]) -> list[_Candidate]:
+    """Blocks by their best unit, best first. What is not the body of the book counts only when it is asked for."""
+    found = [
+        _Candidate(max(unit.score for unit in piece.units) * piece.answers, number, piece)
+        for number, spread in enumerate(spreads)
+        for piece in spread.pieces
+        if piece.units and (piece.block.part == "body" or piece.block.part in inquiry.parts)
+    ]
+    return sorted(found, key=lambda c: (-c.score, c.spread, c.piece.at))
+
+
+def _repeats(group: Sequence[Quote], groups: Iterable[Sequence[Quote]]) -> bool:
+    """Whether every word of it stands in the answer already: pages repeat their warnings."""
+    said = {quote.piece.text.casefold() for other in groups for quote in other}
+    return all(quote.piece.text.casefold() in said for quote in group)
+
+
+def _in_reading_order(groups: Sequence[list[Quote]]) -> list[list[Quote]]:
+    """The page of the best group first; groups of one page as they stand on it."""
+    rank: dict[str, int] = {}
+    for group in groups:
+        rank.setdefault(group[0].piece.passage.url, len(rank))
+    return sorted(groups, key=lambda g: (rank[g[0].piece.passage.url], g[0].piece.at))
+
+
+class _Wholes:
+    """A block with all that belongs to it."""
+
+    def __init__(self, spread: Spread, inquiry: Inquiry) -> None:
+        self._spread = spread
+        self._inquiry = inquiry
+
+    def group(self, piece: Piece) -> list[Quote]:
+        holder = self._spread.holder(piece, (ListItem, Definition))
+        if holder is not None:
+            return self._item(holder, piece)
+        match piece.block:
+            case Table():
+                return self._with_lead(piece, self._table(piece))
+            case Code() | Formula():
+                return self._with_lead(piece, [*self._captions(piece), *map(_all, self._spread.whole(piece))])
+            case Paragraph() | Caption():
+                return self._prose(piece)
+            case _:
+                return []
+
+    # Prose
+
+    def _prose(self, piece: Piece) -> list[Quote]:
+        quotes = [_sentences(piece, whole=piece.words <= SHORT)]
+        if quotes[0].spans[-1:] and quotes[0].spans[-1].end >= piece.block.end:
+            quotes += self._announced(piece)
+        return quotes
+
+    def _announced(self, piece: Piece) -> list[Quote]:
+        """The list, table, code or formula after a paragraph that waits for it, or that answers with it."""
+        after = self._spread.after(piece)
+        if after is None:
+            return []
+        last = _last_sentence(piece)
+        waits = announces(piece.passage.text, piece.block) or last.endswith(("...", "…", ",", "(", "-", "–"))
+        counted = isinstance(after.block, ListItem | Table | Definition) and _COUNTED.search(last) is not None
+        shown = isinstance(after.block, Code) and self._inquiry.code
+        if not (waits or counted or shown or _best(self._spread.thing(after)) >= RELATED):
+            return []
+        return self._thing(after)
+
+    def _thing(self, piece: Piece) -> list[Quote]:
+        match piece.block:
+            case ListItem() | Definition():
+                return self._items(self._spread.siblings(piece))
+            case Table():
+                return self._table(piece)
+            case _:
+                return list(map(_all, self._spread.whole(piece)))
+
+    def _with_lead(self, piece: Piece, quotes: list[Quote]) -> list[Quote]:
+        """With the sentence that stands before it: code without a word about it explains nothing."""
+        lead = self._spread.lead(self._spread.whole(piece)[0])
+        if lead is None or not isinstance(lead.block, Paragraph) or lead.block.part != piece.block.part:
+            return quotes
+        told = _sentences(lead, whole=lead.words <= SHORT)
+        if announces(lead.passage.text, lead.block) and lead.words > SHORT:
+            told = _last(lead)
+        needed = isinstance(piece.block, Code | Formula) or announces(lead.passage.text, lead.block)
+        return [told, *quotes] if told.spans and (needed or _best([lead]) >= RELATED) else quotes
+
+    def _captions(self, piece: Piece) -> list[Quote]:
+        before = self._spread.pieces[piece.at - 1] if piece.at else None
+        return [_all(before)] if before and isinstance(before.block, Caption) else []
+
+    # Lists
+
+    def _item(self, item: Piece, piece: Piece) -> list[Quote]:
+        """The list when several of its items answer, when they are steps, or when it is announced and short."""
+        siblings = self._spread.siblings(item)
+        lead = self._spread.lead(siblings[0])
+        announced = lead is not None and announces(lead.passage.text, lead.block)
+        relevant = [s for s in siblings if _best(self._spread.held(s)) >= RELEVANT]
+        steps = isinstance(item.block, ListItem) and item.block.marker[:1].isdigit()
+        short = _words(p for s in siblings for p in self._spread.held(s)) <= SHORT * 2
+        many = len(relevant) > 1 or self._inquiry.several
+        if len(siblings) > 1 and (many or (steps and self._inquiry.steps) or (announced and short)):
+            quotes = self._items(siblings)
+            return [_last(lead), *quotes] if announced and lead is not None else quotes
+        return self._one_item(item, piece, lead if announced else None)
+
+    def _one_item(self, item: Piece, piece: Piece, lead: Piece | None) -> list[Quote]:
+        held = self._spread.held(item)
+        if _words(held) > ENOUGH * 2:
+            held = [p for p in held if p is piece or p is item or _best([p]) >= RELEVANT]
+        quotes = list(map(_all, held))
+        long = lead is not None and lead.words > SHORT
+        return [_last(lead), *quotes] if lead is not None and not long else quotes
+
+    def _items(self, siblings: Sequence[Piece]) -> list[Quote]:
+        """All items with what they hold; of a long list the items' own text, and of an endless one what answers."""
+        held = [self._spread.held(item) for item in siblings]
+        if _words(p for pieces in held for p in pieces) <= MOST:
+            return [_all(p) for pieces in held for p in pieces]
+        if _words(p for item in siblings for p in self._spread.whole(item)) <= MOST:
+            return [_all(p) for item in siblings for p in self._spread.whole(item)]
+        kept = [pieces for pieces in held if _best(pieces) >= RELEVANT] or held[:8]
+        return [_all(p) for pieces in kept for p in pieces[:1]]
+
+    # Tables
+
+    def _table(self, piece: Piece) -> list[Quote]:
+        """The rows that the question names, or the whole table."""
+        pieces = [p for p in self._spread.whole(piece) if isinstance(p.block, Table)]
+        rows = [(p, row) for p in pieces for row in _rows(p)]
+        named = [(p, row) for p, row in rows if self._inquiry.names(row.cells[:1])]
+        if not named:
+            named = self._standing_out(rows)
+        if named and len(named) < len(rows):
+            rows = named
+        elif _words(pieces) > MOST:
+            rows = [(p, row) for p, row in rows if _row_score(p, row) >= RELEVANT] or rows[:12]
+        return [Quote(p, tuple(Span(r.start, r.end) for q, r in rows if q is p)) for p in pieces]
+
+    def _standing_out(self, rows: Sequence[tuple[Piece, Row]]) -> list[tuple[Piece, Row]]:
+        """The rows that answer where the others do not; none when it cannot be told, or when several are asked for."""
+        scores = [_row_score(p, row) for p, row in rows]
+        relevant = [pair for pair, score in zip(rows, scores, strict=True) if score >= RELEVANT]
+        rest = [score for score in scores if score < RELEVANT]
+        if not relevant or (self._inquiry.several and not self._inquiry.some):
+            return []
+        return relevant if max(rest, default=0.0) < RELATED else []
+
+
+def _rows(piece: Piece) -> Iterator[Row]:
+    if isinstance(piece.block, Table):
+        yield from piece.block.rows
+
+
+def _row_score(piece: Piece, row: Row) -> float:
+    return next((unit.score for unit in piece.units if unit.start == row.start), 0.0)
+
+
+def _all(piece: Piece) -> Quote:
+    if isinstance(piece.block, Table):
+        return Quote(piece, tuple(Span(row.start, row.end) for row in piece.block.rows))
+    return Quote(piece, (Span(piece.block.start, piece.block.end),))
+
+
+def _sentences(piece: Piece, *, whole: bool) -> Quote:
+    """The run of sentences from the first that is relevant to the last; one that opens the paragraph comes along."""
+    selected = piece.passage.url == SELECTION_URL
+    if (whole and not selected) or not piece.units:
+        return _all(piece)
+    best = max(unit.score for unit in piece.units)
+    line = min(RELEVANT, best)
+    kept = [n for n, unit in enumerate(piece.units) if unit.score >= line]
+    first, last = kept[0], kept[-1]
+    if first == 1 and not selected:
+        first = 0  # what is said of "it" begins with what it is
+    start = piece.block.start if first == 0 else piece.units[first].start
+    end = piece.block.end if last == len(piece.units) - 1 else piece.units[last].end
+    return Quote(piece, (Span(start, end),))
+
+
+def _last(piece: Piece) -> Quote:
+    """The last sentence of a lead-in, or all of a short one."""
+    if piece.words <= SHORT or len(piece.units) < 2:
+        return _all(piece)
+    return Quote(piece, (Span(piece.units[-1].start, piece.block.end),))
+
+
+def _last_sentence(piece: Piece) -> str:
+    if not piece.units:
+        return piece.text
+    return piece.passage.text[piece.units[-1].start : piece.block.end]
+
+
+def _best(pieces: Iterable[Piece]) -> float:
+    return max((unit.score for piece in pieces for unit in piece.units), default=0.0)
+
+
+def _words(pieces: Iterable[Piece]) -> int:
+    return sum(piece.words for piece in pieces)
+
+
+def opening(passages: Sequence[Passage]) -> list[Quote]:
+    """What a text begins with, in whole blocks: the answer when the text itself is asked about."""
+    quotes: list[Quote] = []
+    for piece in Spread(passages, {}).pieces:
+        if isinstance(piece.block, Heading):
+            continue
+        if quotes and sum(quote.words for quote in quotes) + piece.words > ENOUGH:
+            break
+        quotes.append(_all(piece))
+    return quotes

@@ -1,0 +1,135 @@
+"""The reader: for a question, how likely each passage answers it, and which sentences, items, rows and lines do.
+
+The scores come from the trained model of `inference`. It reads English; elsewhere the search's own scores stand in.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from citewell.document import Block, Code, Formula, Heading, Span, read_plain, sentences
+from citewell.inference import Asked, ReadingModel
+from citewell.models import Passage, ScoredPassage
+from citewell.text import content_stems
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The least that is quoted: a sentence, a row of a table, a line of code. Places are in the passage's text."""
+
+    start: int
+    end: int
+    score: float
+    """How likely it belongs to what answers, 0–1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageReading:
+    """What a question sees in one passage."""
+
+    passage: Passage
+    answers: float
+    """How likely the passage answers, 0–1."""
+    units: tuple[tuple[Unit, ...], ...]
+    """For each block of the passage."""
+
+    @property
+    def best(self) -> float:
+        return max((unit.score for block in self.units for unit in block), default=0.0)
+
+
+class Reader(Protocol):
+    """The seam: the trained reader, or one that follows a script."""
+
+    @property
+    def name(self) -> str:
+        """Which model reads, by name and checksum: the same name gives the same scores."""
+        ...
+
+    async def warm(self) -> None:
+        """Load what reading needs, so that no question waits for it."""
+        ...
+
+    async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]: ...
+
+
+class TrainedReader:
+    """Reads with the shipped model, off the event loop."""
+
+    def __init__(self, model: ReadingModel) -> None:
+        self._model = model
+        self.name = model.name
+
+    async def warm(self) -> None:
+        await self._model.warm()
+
+    async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
+        known = [item.passage for item in found if is_english(question, item.passage)]
+        encoded = await self._model.encode([passage.embedded_text for passage in known])
+        asked = await self._model.ask_all(question, encoded, [_places(passage) for passage in known])
+        read = {passage.id: _scored(passage, said) for passage, said in zip(known, asked, strict=True)}
+        return [read.get(item.passage.id) or by_words(question, item) for item in found]
+
+
+def blocks_of(passage: Passage) -> tuple[Block, ...]:
+    """The blocks of a passage; of one that came without them, such as a selection, as far as its text tells."""
+    return passage.blocks or read_plain(passage.text)
+
+
+def is_english(question: str, passage: Passage) -> bool:
+    """Whether the model was trained for it. A page says its language; letters of another script tell it too."""
+    if not passage.language.lower().startswith("en"):
+        return False
+    return all(_is_latin(text) for text in (question, passage.text))
+
+
+def by_words(question: str, item: ScoredPassage) -> PassageReading:
+    """Without the model: the passage counts by its similarity, a unit by the share of the question's words it has."""
+    asked = set(content_stems(question))
+
+    def score(text: str) -> float:
+        return len(asked & set(content_stems(text))) / len(asked) if asked else 0.0
+
+    text = item.passage.text
+    units = tuple(
+        tuple(Unit(start, end, score(text[start:end])) for start, end in _units(text, block))
+        for block in blocks_of(item.passage)
+    )
+    return PassageReading(item.passage, item.score, units)
+
+
+def probability(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-min(max(logit, -30.0), 30.0)))
+
+
+def _units(text: str, block: Block) -> list[Span]:
+    """Code and formulas are read as a whole: a line of them says little alone. A heading only announces."""
+    match block:
+        case Heading():
+            return []
+        case Code() | Formula():
+            return [Span(block.start, block.end)]
+        case _:
+            return sentences(text, block)
+
+
+def _places(passage: Passage) -> list[tuple[int, int]]:
+    """The units of all blocks, in the text that the model reads: the passage under its headings."""
+    before = len(passage.embedded_text) - len(passage.text)
+    units = (unit for block in blocks_of(passage) for unit in _units(passage.text, block))
+    return [(before + start, before + end) for start, end in units]
+
+
+def _scored(passage: Passage, asked: Asked) -> PassageReading:
+    scores = iter(asked.units)
+    units = tuple(
+        tuple(Unit(start, end, probability(next(scores))) for start, end in _units(passage.text, block))
+        for block in blocks_of(passage)
+    )
+    return PassageReading(passage, probability(asked.answers), units)
+
+
+def _is_latin(text: str) -> bool:
+    letters = [c for c in text[:400] if c.isalpha()]
+    return sum(c < "\u0250" for c in letters) * 2 >= len(letters)

@@ -1,0 +1,63 @@
+import pytest
+
+from citewell.models import Message
+from citewell.reader import Inquiry, parts_of
+from citewell.retrieval import standing_alone
+from citewell.retrieval.spelling import Vocabulary
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("What is a node?", ["What is a node?"]),
+        ("What does x do and what is its default?", ["What does x do?", "what is its default?"]),
+        ("What is a node? How do I start one?", ["What is a node?", "How do I start one?"]),
+        ("What is the difference between data and content?", ["What is the difference between data and content?"]),
+    ],
+)
+def test_a_question_is_taken_apart_where_another_begins(question: str, parts: list[str]) -> None:
+    assert parts_of(question) == parts
+
+
+def test_forms_of_questions() -> None:
+    assert Inquiry("Which joint types does URDF have?").several
+    assert not Inquiry("What is the default timeout?").several
+    assert Inquiry("explain this").about_text
+    assert not Inquiry("explain the battery").about_text
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "alone"),
+    [
+        ("What is URDF?", "Which joint types does it have?", "Which joint types does URDF have?"),
+        ("What is AMCL?", "how do I tune it?", "how do I tune AMCL?"),
+        ("What is a bag?", "What are its options?", "What are a bag's options?"),
+        ("What does LookupError mean?", "And KeyError?", "What does KeyError mean?"),
+        ("What is a node?", "What does a topic of the graph carry?", "What does a topic of the graph carry?"),
+    ],
+)
+def test_a_follow_up_is_made_to_stand_alone(before: str, question: str, alone: str) -> None:
+    assert standing_alone(question, [Message("user", before)])[0] == alone
+
+
+def test_a_question_that_may_lean_is_also_asked_with_the_subject() -> None:
+    forms = standing_alone("How can I tell which version was used?", [Message("user", "How do I turn on HTTP/2?")])
+    assert forms == ("How can I tell which version was used?", "How can I tell which version was used (HTTP/2)?")
+
+
+BOOK = ["Set a proxy for all requests. The proxy is used.", "Requests go over HTTP/2 with max_connections and ROS 1."]
+
+
+@pytest.mark.parametrize(
+    ("question", "spelt"),
+    [
+        ("how do i set a prxoy for all reqests", "how do i set a proxy for all requests"),
+        ("What is the capital of France?", "What is the capital of France?"),
+        ("does HTTP2 work", "does HTTP/2 work"),
+        ("what is maxconnections", "what is max_connections"),
+        ("about ROS1", "about ROS 1"),
+        ("what is max_connections", "what is max_connections"),
+    ],
+)
+def test_words_are_put_right_from_the_books_own(question: str, spelt: str) -> None:
+    assert Vocabulary.of(BOOK * 2).corrected(question) == spelt

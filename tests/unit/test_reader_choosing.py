@@ -1,0 +1,149 @@
+"""Which blocks are quoted, with a reader that follows a script: the structure decides what belongs together."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from citewell.document import read_plain, sentences
+from citewell.models import Passage
+from citewell.reader import Inquiry, PassageReading, Unit, choose, compose
+
+
+def reading(text: str, scores: Mapping[str, float], *, answers: float = 0.9, url: str = "/p") -> PassageReading:
+    """A passage whose units have the score of the phrase that they hold; any other has next to none."""
+    blocks = read_plain(text)
+    passage = Passage(f"{url}-0", url, "Page", text, 0, 0, len(text), blocks=blocks)
+
+    def score(unit: str) -> float:
+        return max((value for phrase, value in scores.items() if phrase in unit), default=0.02)
+
+    units = tuple(tuple(Unit(s, e, score(text[s:e])) for s, e in sentences(text, block)) for block in blocks)
+    return PassageReading(passage, answers, units)
+
+
+def answer(question: str, *readings: PassageReading) -> str:
+    numbers: dict[str, int] = {}
+    groups = choose(Inquiry(question), readings, {})
+    return compose(groups, lambda passage: numbers.setdefault(passage.id, len(numbers) + 1))
+
+
+JOINTS = """A joint connects two links.
+
+URDF has six joint types.
+
+| Joint type | Motion | Needs limits |
+| --- | --- | --- |
+| `revolute` | Turns between two limits | Yes |
+| `continuous` | Turns without limits | No |
+| `prismatic` | Slides | Yes |
+
+The origin places the frame.
+"""
+
+
+def test_a_sentence_that_counts_things_brings_their_table_with_its_header() -> None:
+    text = answer("Which joint types does URDF have?", reading(JOINTS, {"six joint types": 0.9}))
+    assert text.splitlines()[0] == "URDF has six joint types. [1]"
+    assert "| Joint type | Motion | Needs limits |" in text
+    assert "| `prismatic` | Slides | Yes [1] |" in text
+    assert "origin" not in text
+
+
+def test_one_row_comes_alone_when_the_question_names_it() -> None:
+    text = answer("Does a prismatic joint need limits?", reading(JOINTS, {"prismatic": 0.9}))
+    assert text.splitlines() == [
+        "| Joint type | Motion | Needs limits |",
+        "| --- | --- | --- |",
+        "| `prismatic` | Slides | Yes [1] |",
+    ]
+
+
+def test_every_row_that_answers_comes_and_no_other() -> None:
+    text = answer("Which of the joints need limits?", reading(JOINTS, {"Yes": 0.9}))
+    assert "revolute" in text
+    assert "prismatic" in text
+    assert "continuous" not in text
+
+
+LIMITS = """Use the `limits` argument. It takes:
+
+- `max_connections`, the most connections.
+- `keepalive`, how many stay open.
+- `expiry`, when they close.
+
+```python
+limits = Limits(max_connections=10)
+```
+"""
+
+
+def test_when_two_items_answer_the_list_comes_whole_with_its_lead_in() -> None:
+    text = answer("What can I limit?", reading(LIMITS, {"max_connections`": 0.8, "expiry": 0.7}))
+    assert text.splitlines() == [
+        "Use the `limits` argument. It takes: [1]",
+        "",
+        "- `max_connections`, the most connections. [1]",
+        "- `keepalive`, how many stay open. [1]",
+        "- `expiry`, when they close. [1]",
+    ]
+
+
+STEPS = """1. Install it.
+
+   ```bash
+   pip install it
+   ```
+
+2. Start it.
+3. Look at it.
+"""
+
+
+def test_steps_come_whole_with_the_code_inside_them() -> None:
+    text = answer("How do I install it?", reading(STEPS, {"Install": 0.9}))
+    assert text.splitlines() == [
+        "1. Install it. [1]",
+        "",
+        "   ```bash",
+        "   pip install it",
+        "   ```",
+        "",
+        "2. Start it. [1]",
+        "3. Look at it. [1]",
+    ]
+
+
+def test_code_comes_whole_with_the_sentence_before_it() -> None:
+    text = answer(
+        "Show me an example.",
+        reading("Other.\n\nLike this:\n\n```python\na = 1\nb = 2\n```\n\nMore.", {"a = 1": 0.9}),
+    )
+    assert text == "Like this: [1]\n\n```python\na = 1\nb = 2\n```"
+
+
+def test_of_a_long_paragraph_the_relevant_sentences_come_as_a_run() -> None:
+    filler = " ".join(["This sentence fills the paragraph with words that nobody asked for at all."] * 4)
+    text = answer("When?", reading(f"{filler} It was in May. It rained. {filler}", {"May": 0.9, "rained": 0.6}))
+    assert text == "It was in May. It rained. [1]"
+
+
+def test_what_is_not_the_body_of_the_book_is_not_quoted_unless_asked_for() -> None:
+    read = reading("Build a robot that walks.", {"robot": 0.9})
+    parts = PassageReading(
+        Passage("x", "/p", "Page", read.passage.text, 0, 0, 25, blocks=_as_exercise(read)), read.answers, read.units
+    )
+    assert answer("How do I build a robot?", parts) == ""
+    assert answer("Which exercise is about a robot?", parts) == "Build a robot that walks. [1]"
+
+
+def _as_exercise(read: PassageReading) -> tuple:  # type: ignore[type-arg] # of blocks
+    from dataclasses import replace
+
+    return tuple(replace(block, part="exercise") for block in read.passage.blocks)
+
+
+@pytest.mark.parametrize("scores", [{}, {"joint": 0.0}])
+def test_quotes_are_word_for_word(scores: dict[str, float]) -> None:
+    for line in answer("What is a joint?", reading(JOINTS, scores)).splitlines():
+        told = line.replace(" [1] |", " |").replace(" [1]", "")
+        assert told in JOINTS or set(told) <= set("| -")
