@@ -37,6 +37,9 @@ check: .venv/.dev ## format, lint, types and import directions only
 unit: .venv/.dev ## the fast tests only
 	@$(BIN)/pytest -q tests/unit
 
+coverage: .venv/.dev ## which lines the tests run: a table here, pages in .coverage-html
+	@$(BIN)/pytest -n 2 --dist loadfile -q -m "not browser" --cov --cov-report=term --cov-report=html:.coverage-html
+
 lowest: .venv/.dev ## the unit tests on the lowest versions that pyproject.toml names
 	@sh scripts/lowest
 
@@ -60,6 +63,6 @@ lock: ## write the lock files again from pyproject.toml
 	@sh $(LOCK)
 
 clean: ## remove the environment, caches and the demo's data
-	@rm -rf .venv .citewell .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .citewell .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage-html .import_linter_cache
 
-.PHONY: help setup demo serve test check unit browser widget format bench peers lock clean
+.PHONY: help setup demo serve test check unit coverage browser widget format bench peers lock clean

@@ -1,6 +1,7 @@
 """What import-linter cannot say: each library has one owner, and one module reads the environment."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ OWNERS = {
 }
 
 
+@cache
 def modules() -> list[tuple[str, ast.Module]]:
     return [
         (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text("utf-8")))
@@ -47,6 +49,7 @@ def modules() -> list[tuple[str, ast.Module]]:
     ]
 
 
+@cache
 def imported(tree: ast.Module) -> set[str]:
     names = set()
     for node in ast.walk(tree):

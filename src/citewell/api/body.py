@@ -177,45 +177,36 @@ def _is_branch(part: int | str) -> bool:
     return isinstance(part, str) and (part in ("str", "int", "float", "bool") or "constrained" in part or "[" in part)
 
 
+_SAID = {
+    "missing": "{name} is required.",
+    "string_too_long": "{name} exceeds maximum length of {max_length} characters (it has {length}); please shorten it.",
+    "string_too_short": "{name} must not be empty.",
+    "too_long": "{name} has {length} entries; the limit is {max_length}.",
+    "too_short": "{name} must have at least {min_length} entry.",
+    "greater_than_equal": "{name} must be at least {ge}.",
+    "less_than_equal": "{name} must be at most {le}.",
+    "literal_error": "{name} must be {expected}.",
+    "string_type": "{name} must be a string.",
+    "int_type": "{name} must be a whole number.",
+    "int_from_float": "{name} must be a whole number.",
+    "int_parsing": "{name} must be a whole number.",
+    "int_parsing_size": "{name} must be a whole number.",
+    "float_type": "{name} must be a number.",
+    "bool_type": "{name} must be true or false.",
+    "list_type": "{name} must be a list.",
+    "dict_type": "{name} must be an object.",
+    "model_type": "{name} must be an object.",
+    "model_attributes_type": "{name} must be an object.",
+    "extra_forbidden": f"{{name}} has an unknown key. Valid keys: {', '.join(FILTER_FIELDS)}.",
+    "value_error": "{error}",
+}
+"""What pydantic calls it, and how we say it."""
+
+
 def _sentence(field: str | None, error: ErrorDetails) -> str:
-    name = field or "The body"
-    limits = error.get("ctx", {})
+    if field is None and error["type"] != "value_error":
+        return "The body must be a JSON object."
     given = error.get("input")
-    length = len(given) if isinstance(given, str | list | dict) else None
-    match error["type"]:
-        case "missing" | "model_type" | "model_attributes_type" | "dict_type" if field is None:
-            return "The body must be a JSON object."
-        case "missing":
-            return f"{name} is required."
-        case "string_too_long":
-            more = f" (it has {length})" if length is not None else ""
-            return f"{name} exceeds maximum length of {limits['max_length']} characters{more}; please shorten it."
-        case "string_too_short":
-            return f"{name} must not be empty."
-        case "too_long":
-            return f"{name} has {length} entries; the limit is {limits['max_length']}."
-        case "too_short":
-            return f"{name} must have at least {limits['min_length']} entry."
-        case "greater_than_equal":
-            return f"{name} must be at least {limits['ge']}."
-        case "less_than_equal":
-            return f"{name} must be at most {limits['le']}."
-        case "literal_error":
-            return f"{name} must be {limits['expected']}."
-        case "string_type":
-            return f"{name} must be a string."
-        case "int_type" | "int_from_float" | "int_parsing" | "int_parsing_size":
-            return f"{name} must be a whole number."
-        case "float_type":
-            return f"{name} must be a number."
-        case "bool_type":
-            return f"{name} must be true or false."
-        case "list_type" | "tuple_type":
-            return f"{name} must be a list."
-        case "dict_type" | "model_type" | "model_attributes_type":
-            return f"{name} must be an object."
-        case "extra_forbidden":
-            return f"{name} has an unknown key. Valid keys: {', '.join(FILTER_FIELDS)}."
-        case "value_error":
-            return str(limits["error"])
-    return f"{name} is not valid."
+    length = len(given) if isinstance(given, str | list) else 0
+    said = _SAID.get(error["type"], "{name} is not valid.")
+    return said.format(name=field, length=length, **error.get("ctx", {}))
