@@ -50,6 +50,12 @@ browser: ## install Chromium and the widget's tools for the browser tests, where
 widget: ## build the widget and the page from widget/ (needs Node)
 	@sh scripts/get_node && cd widget && npx --no-install tsc --noEmit && node build.mjs
 
+docs-site: .venv/.dev ## build the docs as a site in site/, links checked
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
+
+docs: docs-site ## serve the docs, with Citewell answering questions about Citewell (PORT=8123 picks the port)
+	@sh scripts/serve_docs $(PORT)
+
 format: .venv/.dev ## format and mend what ruff can mend
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
 
