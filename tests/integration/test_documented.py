@@ -201,7 +201,7 @@ def test_the_wheel_is_within_the_limit_of_the_index(wheel: Path) -> None:
 
 def test_the_docs_are_built_as_a_site_and_every_link_and_anchor_leads_somewhere(tmp_path: Path) -> None:
     """Strict: a link, an anchor or a name of the reference that is not there is an error."""
-    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", tmp_path / "site"]
+    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "CITEWELL_SERVER": "https://answers.example"}
     done = subprocess.run(command, cwd=REPO, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
