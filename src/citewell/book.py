@@ -22,12 +22,23 @@ from citewell.models import (
     Mode,
     Page,
     PageEntry,
+    Passage,
     Question,
     RetrievalRequest,
     filters_of,
 )
 from citewell.retrieval import Found
-from citewell.wiring import Parts, Seams, Searching, migrate_conversations, open_parts, open_searching, open_writer
+from citewell.wiring import (
+    Judging,
+    Parts,
+    Seams,
+    Searching,
+    migrate_conversations,
+    open_judging,
+    open_parts,
+    open_searching,
+    open_writer,
+)
 
 if TYPE_CHECKING:
     from citewell.answering.agent import HostedModel
@@ -36,7 +47,7 @@ if TYPE_CHECKING:
     from citewell.embedding import Embedder
     from citewell.index import IndexWriter, PassageIndex
     from citewell.ingest import IngestReport, Progress
-    from citewell.judge import Judge
+    from citewell.judge import Checked, Judge
     from citewell.reader import Reader
 
 MAX_SELECTION = 10_000
@@ -84,6 +95,7 @@ class Book:
         self._opening = asyncio.Lock()
         self._searching: Searching | None = None
         self._parts: Parts | None = None
+        self._judging: Judging | None = None
         self._is_migrated = False
 
     @property
@@ -100,7 +112,7 @@ class Book:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._searching = self._parts = None
+        self._searching = self._parts = self._judging = None
         await self._opened.__aexit__(kind, error, trace)
 
     async def ingest(self, source: str | Path, **how: Unpack[Ingesting]) -> "IngestReport":
@@ -170,6 +182,22 @@ class Book:
         """A page as Markdown and as blocks, by its address without an anchor."""
         return await (await self.searching()).retriever.page(url)
 
+    async def check(self, text: str, passages: Sequence[str] | None = None) -> "Checked":
+        """Each sentence of a text against the passages, or against the book when none are given."""
+        from citewell.judge import Checked, check, check_with, checkable, passage_of
+
+        checkable(text)
+        async with self._opening:
+            judge = (await self._open_judging()).judge
+        if passages is not None:
+            given = [passage_of(passage, number) for number, passage in enumerate(passages, start=1)]
+            return Checked(tuple(await check(text, given, judge)), tuple(given))
+
+        async def search(sentence: str) -> list[Passage]:
+            return [found.passage for found in (await self.search(sentence[:2000], top_k=3)).passages]
+
+        return await check_with(search, text, judge)
+
     async def verify(self, question: str, **how: Unpack[Asking]) -> "DeterminismRecord":
         """Answer afresh and say whether the same input gave the same output."""
         return await (await self.engine()).verify(_question(question, how))
@@ -184,9 +212,14 @@ class Book:
         async with self._opening:
             if self._parts is None:
                 searching = await self._open_searching()
-                opening = open_parts(self._settings, self._seams, searching)
+                opening = open_parts(self._settings, self._seams, searching, await self._open_judging())
                 self._parts = await self._opened.enter_async_context(opening)
             return self._parts
+
+    async def _open_judging(self) -> Judging:
+        if self._judging is None:
+            self._judging = await self._opened.enter_async_context(open_judging(self._settings, self._seams))
+        return self._judging
 
     async def _open_searching(self) -> Searching:
         if self._searching is None:

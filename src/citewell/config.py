@@ -33,6 +33,11 @@ class Settings(BaseSettings):
     """What `citewell calibrate --out` wrote, in place of the shipped confidence model."""
     agent_fallback: Literal["error", "sources"] = "error"
 
+    judge_model: str | None = Field(None, min_length=1)
+    """Not set: the built-in judge."""
+    judge_base_url: str = GEMINI_BASE_URL
+    judge_api_key: SecretStr | None = None
+
     embedding_provider: Literal["builtin", "cohere", "openai"] | None = None
     """Not set: Cohere when its key is set, else the built-in embedder."""
     cohere_api_key: SecretStr | None = None
@@ -76,7 +81,7 @@ class Settings(BaseSettings):
             raise ValueError("is set but lists nothing; list at least one value, or unset it")
         return parts
 
-    @field_validator("gemini_base_url", "cohere_base_url", "embedding_base_url", "qdrant_url")
+    @field_validator("gemini_base_url", "judge_base_url", "cohere_base_url", "embedding_base_url", "qdrant_url")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
         if value is not None:

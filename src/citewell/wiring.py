@@ -19,6 +19,7 @@ from citewell.retrieval import Retriever
 
 if TYPE_CHECKING:  # importing it for real takes a second
     from citewell.conversations.store import ConversationStore
+    from citewell.inference import ReadingModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class Searching:
     retriever: Retriever
     index: PassageIndex
     embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What reads passages and judges sentences; the model loads when it is first used."""
+
+    model: "ReadingModel"
+    judge: Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +118,39 @@ async def open_conversations(settings: Settings) -> AsyncIterator["ConversationS
 
 
 @contextlib.asynccontextmanager
-async def open_parts(settings: Settings, seams: Seams, searching: Searching) -> AsyncIterator[Parts]:
+async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIterator[Judging]:
+    """The one reading model of the process, and the judge: given, hosted, or built in."""
+    from citewell.inference import ReadingModel
+
+    async with contextlib.AsyncExitStack() as stack:
+        model = await stack.enter_async_context(contextlib.aclosing(ReadingModel()))
+        judge = seams.judge
+        if judge is None and settings.judge_model is not None:
+            from citewell.judge.hosted import HostedJudge
+
+            key = settings.judge_api_key.get_secret_value() if settings.judge_api_key else None
+            hosted = HostedJudge(settings.judge_model, settings.judge_base_url, api_key=key)
+            judge = await stack.enter_async_context(contextlib.aclosing(hosted))
+        if judge is None:
+            from citewell.grounding import LexicalJudge
+
+            judge = LexicalJudge()
+        yield Judging(model, judge)
+
+
+@contextlib.asynccontextmanager
+async def open_parts(settings: Settings, seams: Seams, searching: Searching, judging: Judging) -> AsyncIterator[Parts]:
     """Open what answering needs beside the search, and close it in reverse order."""
     from citewell.answering.confidence import Confidence
-    from citewell.grounding import LexicalJudge
-    from citewell.inference import ReadingModel
 
     async with open_conversations(settings) as conversations:
         hosted = seams.model or _hosted_model(settings)
         agent = BookAgent(hosted) if hosted else None
         engine = Engine(
             retriever=searching.retriever,
-            reader=seams.reader or TrainedReader(ReadingModel()),
+            reader=seams.reader or TrainedReader(judging.model),
             agent=agent,
-            judge=seams.judge or LexicalJudge(),
+            judge=judging.judge,
             confidence=Confidence.load(settings.confidence_file),
             conversations=conversations,
             options=EngineOptions(

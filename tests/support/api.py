@@ -19,6 +19,7 @@ from citewell.api.server import HardenedProtocol
 from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.document import read_plain
 from citewell.errors import NotFoundError
+from citewell.judge import Checked, check, passage_of
 from citewell.models import (
     NO_FILTERS,
     Answer,
@@ -37,6 +38,7 @@ from citewell.models import (
     TextReleased,
 )
 from citewell.retrieval import Found
+from tests.support.judges import WordJudge
 
 SESSION = "3f0e6b1a-8c55-4c8b-9d41-2f6a7b1c0e5d"
 
@@ -200,6 +202,13 @@ async def up() -> ServiceStatus:
 UP: Mapping[str, Probe] = {"qdrant": up, "cohere": up, "gemini": up, "database": up}
 
 
+async def _checked(text: str, passages: Sequence[str] | None) -> Checked:
+    given = [
+        passage_of(passage, number) for number, passage in enumerate(passages or ["A ROS 2 node is a process."], 1)
+    ]
+    return Checked(tuple(await check(text, given, WordJudge())), tuple(given))
+
+
 def an_app(
     engine: ScriptedEngine | None = None,
     options: ApiOptions | None = None,
@@ -215,6 +224,7 @@ def an_app(
             book=Shelf(),
             conversations=conversations or Notebook(),
             probes=probes,
+            check=_checked,
             warm_up=warm_up,
         )
 

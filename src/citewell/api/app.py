@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from citewell.api import health, mcp, openai, pages, questions, sessions
+from citewell.api import checks, health, mcp, openai, pages, questions, sessions
 from citewell.api.admission.api_keys import ApiKeys
 from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore
@@ -60,7 +60,7 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
         lifespan=_lifespan(open_parts, chosen, metrics),
     )
     app.add_middleware(ExchangeMiddleware, origins=Origins(chosen.origins), metrics=metrics, dialects=DIALECTS)
-    for subject in (questions, openai, health, sessions, pages):
+    for subject in (questions, openai, health, sessions, pages, checks):
         app.include_router(subject.router)
     if find_spec("mcp") is not None:  # an extra: without it there is no such path
         app.include_router(mcp.router)

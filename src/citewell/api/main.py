@@ -43,6 +43,7 @@ async def _opened(settings: Settings) -> AsyncIterator[ApiParts]:
             book=parts.retriever,
             conversations=parts.conversations,
             probes=_probes(parts),
+            check=book.check,
             generation=parts.index.current,
             warm_up=parts.engine.warm,
         )

@@ -1,6 +1,6 @@
 """What the API can be told, and the parts it is given. Nothing here reads the environment."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -10,6 +10,7 @@ from citewell import __version__
 from citewell.config import Settings
 from citewell.conversations.turns import TurnPage, Vote
 from citewell.errors import ConfigurationError
+from citewell.judge import Checked
 from citewell.models import NO_FILTERS, AnswerEvent, Filters, Generation, Page, PageEntry, Question, ServiceStatus
 from citewell.retrieval import Found
 
@@ -49,6 +50,8 @@ class ApiParts:
     book: Book
     conversations: Conversations
     probes: Mapping[str, Probe]
+    check: "Callable[[str, Sequence[str] | None], Awaitable[Checked]] | None" = None
+    """A text against passages, or against the book."""
     generation: Callable[[], Awaitable[Generation]] | None = None
     warm_up: Callable[[], Awaitable[None]] | None = None
     """Takes seconds; called once the server listens."""

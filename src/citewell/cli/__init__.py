@@ -54,9 +54,9 @@ def _evaluation_is_missing(arguments: Annotated[list[str] | None, typer.Argument
 
 def main() -> None:
     """Run a command. What goes wrong is said in one line on standard error, and the status is 1."""
-    from citewell.cli import answering, author, demo, indexing, serving
+    from citewell.cli import answering, author, checking, demo, indexing, serving
 
-    for module in (demo, indexing, answering, serving, author):
+    for module in (demo, indexing, answering, checking, serving, author):
         module.add_to(app)
     _add_evaluation(app)
     try:

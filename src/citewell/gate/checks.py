@@ -17,23 +17,15 @@ from citewell.gate.markers import (
     without_markers,
 )
 from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
-from citewell.judge import Claim, Finding, Judge, Shown, plain
-from citewell.judge.quantities import quantities
+from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, without_emphasis
 from citewell.models import Passage
-from citewell.text import content_stems
 
 _BOX: Final = re.compile(r"^\[[ xX]\]\s+")
 _INDEXED: Final = re.compile(r"\b[A-Za-z_][\w.]{0,60}\[(\d{1,4})\]")
 _TITLE: Final = re.compile(r"(\*\*|__)[^\s*_][^*_]{0,78}\1[:.]?")
-_LABELLED: Final = re.compile(r"(\*\*|__)(?P<label>[^\s*_][^*_]{0,78}?)(?::\1|\1\s?[:–—-])\s+(?=\S)")
-_YES_NO: Final = re.compile(r"(?:yes|no)\s?[,:;—–-]\s?", re.IGNORECASE)
 _REFERS_BACK: Final = re.compile(
     r"(?:it|its|this|that|these|those|they|their|he|she|such|the (?:former|latter)|otherwise)\b", re.IGNORECASE
 )
-_EMPHASIS: Final = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
-_WORDS_FOR_A_CLAIM: Final = 2
-_WORDS_THAT_STAND_ALONE: Final = 6
-"""An item with fewer words of meaning is read as the end of its list's lead-in."""
 _SURE: Final = 0.7
 
 Kind = Literal["release", "wait", "lead_in", "label", "drop", "nothing"]
@@ -66,7 +58,6 @@ class Checker:
     def __init__(self, judge: Judge) -> None:
         self._shown = Shown(judge)
         self._listings = Listings()
-        self._stems: set[str] = set()
         self._quotes: dict[int, set[tuple[int, int]]] = {}
         self._said: set[str] = set()
         self._said_in_list: set[str] = set()
@@ -75,7 +66,6 @@ class Checker:
     def show(self, number: int, passage: Passage) -> None:
         self._shown.show(number, passage)
         self._listings.add(number, passage.text)
-        self._stems.update(content_stems(passage.embedded_text))
 
     @property
     def cited(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
@@ -145,22 +135,11 @@ class Checker:
             return Decision("lead_in" if leads else "wait", clean)
         if _TITLE.fullmatch(clean) and not (piece.item and piece.last) and self._may_title(clean):
             return Decision("label", clean)
-        judged, enough = self._judged(clean, without_markers(self._tidied(piece.lead)) if piece.lead else "")
-        if leads and not enough and self._shown.vetoes.veto(clean) is None:
+        lead = without_markers(self._tidied(piece.lead)) if piece.lead else ""
+        claim = claim_of(clean, lead=lead, cited=cited_in(text), known=self._shown.known)
+        if leads and claim.fragment and self._shown.vetoes.veto(clean) is None:
             return Decision("lead_in", clean)
-        return Claim(judged, cited_in(text), said=clean, fragment=not enough)
-
-    def _judged(self, clean: str, lead: str) -> tuple[str, bool]:
-        """The sentence as the judge reads it, and whether that claims enough to be judged."""
-        said = _YES_NO.sub("", clean, count=1) if _YES_NO.match(clean) else clean
-        labelled = _LABELLED.match(said)
-        if labelled and not self._known(labelled["label"]):
-            said = said[labelled.end() :]  # the model's own word for what follows
-        said = _EMPHASIS.sub("", said).strip()
-        size = len(content_stems(said)) + len(quantities(said))
-        if lead and size < _WORDS_THAT_STAND_ALONE:
-            return f"{_EMPHASIS.sub('', lead).rstrip(': ')}: {said}", True
-        return said, size >= _WORDS_FOR_A_CLAIM
+        return claim
 
     def _row(self, cells: Sequence[str]) -> Decision | Claim:
         """A row says: this, under that column. It stands as a row of the evidence, or as a sentence made of it."""
@@ -175,7 +154,7 @@ class Checker:
                 return Decision("drop", " ".join(clean), reason="the evidence's table has other cells")
             return self._cited_row(clean, Finding("supported", 1.0, {found.number: found.place}))
         pairs = [f"{h} {c}".strip() for h, c in zip(self._header[1:], clean[1:], strict=False) if c]
-        return Claim(_EMPHASIS.sub("", ", ".join([clean[0], *pairs])), cited, said=" | ".join(clean))
+        return Claim(without_emphasis(", ".join([clean[0], *pairs])), cited, said=" | ".join(clean))
 
     def _cited_row(self, cells: Sequence[str], finding: Finding) -> Decision:
         markers = "".join(f"[{n}]" for n in finding.places)
@@ -217,10 +196,7 @@ class Checker:
     def _may_title(self, text: str) -> bool:
         if not re.search(r"\w", text):
             return False
-        return self._shown.vetoes.veto(text) is None and is_title(text, self._stems.__contains__)
-
-    def _known(self, label: str) -> bool:
-        return all(s in self._stems for s in content_stems(label))
+        return self._shown.vetoes.veto(text) is None and is_title(text, self._shown.known)
 
     def _tidied(self, raw: str) -> str:
         stands = self._shown.vetoes.stands

@@ -1,7 +1,29 @@
 """The judge: does the evidence support, contradict or not state this sentence? With vetoes, conflicts and checking."""
 
-from citewell.judge.shown import Claim, Finding, Shown, plain
+from citewell.judge.checking import MAX_CHECKED, Checked, CheckedSentence, check, check_with, checkable, passage_of
+from citewell.judge.claims import Claim, claim_of, without_emphasis
+from citewell.judge.shown import Finding, Shown, plain
 from citewell.judge.trained import Lines, TrainedJudge
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
 
-__all__ = ["Claim", "Finding", "Judge", "Lines", "Outcome", "Pair", "Shown", "TrainedJudge", "Verdict", "plain"]
+__all__ = [
+    "MAX_CHECKED",
+    "Checked",
+    "CheckedSentence",
+    "Claim",
+    "Finding",
+    "Judge",
+    "Lines",
+    "Outcome",
+    "Pair",
+    "Shown",
+    "TrainedJudge",
+    "Verdict",
+    "check",
+    "check_with",
+    "checkable",
+    "claim_of",
+    "passage_of",
+    "plain",
+    "without_emphasis",
+]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from citewell.document import Span, read_plain, sentences
+from citewell.judge.claims import Claim
 from citewell.judge.orders import addresses_model
 from citewell.judge.tables import Tables
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
@@ -24,19 +25,6 @@ _AT_ONCE: Final = 5
 """Windows that a judge which sees all at once is shown with a sentence."""
 
 Place = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A sentence to find support for. `cited` are the passages that it names itself."""
-
-    text: str
-    """As the judge reads it: with the lead-in of its list, without the label before it."""
-    cited: tuple[int, ...] = ()
-    said: str = ""
-    """As it is written, when that is not the same."""
-    fragment: bool = False
-    """Too little to be judged: only a quote may stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +73,10 @@ class Shown:
 
     def __len__(self) -> int:
         return len(self._quotes)
+
+    def known(self, stem: str) -> bool:
+        """Whether a stem stands in what was shown."""
+        return stem in self._counts
 
     def show(self, number: int, passage: Passage) -> None:
         """Passage `number` is evidence from now on, with its headings. The judge begins to read it."""
