@@ -53,7 +53,7 @@ class Postgres:
         processes = self._processes()
         for process in processes:
             process.send_signal(signal.SIGKILL)
-        psutil.wait_procs(processes, timeout=10)
+        psutil.wait_procs(processes, timeout=300)
 
     def start(self) -> None:
         """Start again after `kill`; the server recovers from its log."""
@@ -71,7 +71,7 @@ class Postgres:
         processes = self._processes()
         if processes:
             processes[0].send_signal(signal.SIGQUIT)
-            psutil.wait_procs(processes, timeout=10)
+            psutil.wait_procs(processes, timeout=300)
         atexit.unregister(self._server._cleanup)  # it would look for the server again
 
     def _processes(self) -> list[psutil.Process]:

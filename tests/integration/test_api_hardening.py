@@ -49,19 +49,18 @@ def chunked(path: str) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-async def exchanged(server: Listening, *parts: bytes, seconds: float = 10) -> bytes:
+async def exchanged(server: Listening, *parts: bytes) -> bytes:
     """Everything that the server says to these bytes until it closes."""
-    async with asyncio.timeout(seconds):
-        reader, writer = await asyncio.open_connection(server.host, server.port)
-        try:
-            for part in parts:
-                writer.write(part)
-                await writer.drain()
-            return await reader.read()
-        except ConnectionError:
-            return b""
-        finally:
-            writer.transport.abort()
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    try:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+        return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.transport.abort()
 
 
 def status(reply: bytes) -> int:
@@ -91,7 +90,7 @@ async def test_ten_megabytes_are_too_large_however_they_come(path: str) -> None:
 
 
 async def test_a_body_without_an_end_is_cut_off() -> None:
-    async with listening(an_app()) as server, asyncio.timeout(15):
+    async with listening(an_app()) as server:
         reader, writer = await asyncio.open_connection(server.host, server.port)
         writer.write(
             b"POST /chat HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -207,34 +206,51 @@ async def test_strange_headers_do_no_harm() -> None:
                 assert b"<script>" not in reply
 
 
-class Impatient(hardened.HardenedProtocol):
-    head_seconds = 0.1
+class Patient(hardened.HardenedProtocol):
+    """Its time is over when the test says so."""
+
+    head_seconds = 3600.0
+
+
+async def connection_of(server: Listening, *, in_head: bool) -> Patient:
+    """The one connection, once it has come as far."""
+    while True:
+        for connection in server.server.server_state.connections:
+            if isinstance(connection, Patient) and connection.in_head == in_head and connection.awaits_head:
+                return connection
+        await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("beginning", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\n"])
 async def test_a_connection_that_sends_no_request_is_closed(beginning: bytes) -> None:
-    async with listening(an_app(), http=Impatient) as server:
-        reply = await exchanged(server, beginning, seconds=5)
-        assert reply == b"" or status(reply) == 408
-        assert (reply == b"") == (beginning == b"")
+    async with listening(an_app(), http=Patient) as server:
+        reader, writer = await asyncio.open_connection(server.host, server.port)
+        writer.write(beginning)
+        (await connection_of(server, in_head=bool(beginning))).head_is_late()
+        reply = await reader.read()
+        assert reply == b"" if beginning == b"" else status(reply) == 408
+        writer.transport.abort()
 
 
 async def test_a_second_request_that_trickles_in_is_closed_too() -> None:
-    async with listening(an_app(), http=Impatient) as server:
-        first = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
-        reply = await exchanged(server, first, b"GET /hea", seconds=5)
-        assert status(reply) == 200
-        assert b"408 Request Timeout" in reply
+    async with listening(an_app(), http=Patient) as server:
+        reader, writer = await asyncio.open_connection(server.host, server.port)
+        writer.write(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        await reader.readuntil(b'{"status":"alive"}')
+        writer.write(b"GET /hea")
+        (await connection_of(server, in_head=True)).head_is_late()
+        assert status(await reader.read()) == 408
+        writer.transport.abort()
 
 
 async def test_a_slow_question_is_not_taken_for_an_idle_connection() -> None:
     go = asyncio.Event()
     engine = ScriptedEngine([go, *answering()])
-    async with listening(an_app(engine), http=Impatient) as server:
+    async with listening(an_app(engine), http=Patient) as server:
         body = b'{"query": "x"}'
         asking = asyncio.create_task(exchanged(server, head("/chat", len(body), "Connection: close"), body))
         await engine.busy.acquire()
-        await asyncio.sleep(0.3)  # longer than a head may take: what is waited for is that nothing happens
+        assert [c.awaits_head for c in server.server.server_state.connections if isinstance(c, Patient)] == [False]
         go.set()
         assert status(await asking) == 200
 
@@ -242,7 +258,7 @@ async def test_a_slow_question_is_not_taken_for_an_idle_connection() -> None:
 async def test_pipelined_requests_are_answered_in_order() -> None:
     ask = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
     last = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    async with listening(an_app(), http=Impatient) as server:
+    async with listening(an_app(), http=Patient) as server:
         reply = await exchanged(server, ask + ask + last)
     assert reply.count(b"200 OK") == 2
     assert reply.count(b"404 Not Found") == 1

@@ -516,10 +516,9 @@ async def test_head_is_answered_where_get_is() -> None:
 
 async def test_the_parts_are_warmed_up_after_the_start() -> None:
     warmed = asyncio.Event()
-    loop = asyncio.get_running_loop()
 
-    def warm_up() -> None:
-        loop.call_soon_threadsafe(warmed.set)
+    async def warm_up() -> None:
+        warmed.set()
 
     async with in_process(an_app(warm_up=warm_up)) as http:
         waiting = await http.get("/health/ready")

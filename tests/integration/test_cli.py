@@ -133,7 +133,7 @@ def test_a_data_folder_that_is_a_file_is_one_line(tmp_path: Path, arguments: tup
 
 
 def test_the_version_is_printed() -> None:
-    done = subprocess.run([sys.executable, "-m", "citewell", "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "citewell", "--version"], capture_output=True, text=True)
     assert done.stdout == f"citewell {__version__}\n"
 
 
@@ -164,6 +164,6 @@ def test_help_needs_nothing_heavy() -> None:
         "heavy = {'agents', 'sqlalchemy', 'onnxruntime', 'qdrant_client', 'qdrant_edge', 'fastapi', 'httpx'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stderr.strip() == "[]"
     assert "ingest" in done.stdout

@@ -68,7 +68,7 @@ def start_run(folder: Path) -> "subprocess.Popen[str]":
 
 
 def end(run: "subprocess.Popen[str]") -> None:
-    run.communicate(timeout=60)
+    run.communicate()
 
 
 async def test_a_run_killed_while_writing_leaves_the_old_generation_and_no_lock(tmp_path: Path) -> None:

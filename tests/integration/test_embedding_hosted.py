@@ -252,7 +252,7 @@ async def test_a_wait_that_is_nonsense_is_taken_for_none() -> None:
 
 @each_provider
 async def test_a_provider_that_hangs_is_given_up_within_the_deadline(make: Make) -> None:
-    async with embedder_on(make, Hang(), seconds=0.4) as (embedder, _):
+    async with embedder_on(make, Hang(), seconds=2) as (embedder, _):
         error = await failure_of(embedder.embed_query("q"))
     assert type(error) is EmbeddingError
     assert "did not answer" in str(error)
@@ -260,7 +260,7 @@ async def test_a_provider_that_hangs_is_given_up_within_the_deadline(make: Make)
 
 @each_provider
 async def test_a_connection_that_hangs_is_given_up_for_another(make: Make) -> None:
-    async with embedder_on(make, Hang(), Reply(), seconds=3) as (embedder, provider):
+    async with embedder_on(make, Hang(), Reply(), seconds=15) as (embedder, provider):
         await embedder.embed_query("q")
     assert len(provider.bodies) == 2
 

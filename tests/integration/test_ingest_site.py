@@ -147,7 +147,7 @@ async def test_a_passing_fault_is_tried_again(site: LoopbackSite) -> None:
 
 async def test_a_page_that_does_not_come_is_given_up(site: LoopbackSite) -> None:
     site.pages = {"/sitemap.xml": sitemap("/a"), "/a": Reply(silent=True)}
-    _, failures = await crawl(f"{site.url}/sitemap.xml", replace(FAST, page_seconds=0.3))
+    _, failures = await crawl(f"{site.url}/sitemap.xml", replace(FAST, page_seconds=3))
     assert failures == {"a": "timeout"}
     await site.left.wait()
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -215,7 +215,7 @@ def an_app(
     *,
     probes: Mapping[str, Probe] = UP,
     conversations: Conversations | None = None,
-    warm_up: Callable[[], None] | None = None,
+    warm_up: Callable[[], Awaitable[None]] | None = None,
 ) -> FastAPI:
     @contextlib.asynccontextmanager
     async def open_parts() -> AsyncIterator[ApiParts]:

@@ -62,7 +62,7 @@ class HardenedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._in_head = False
+        self.in_head = False
         self._head_size = 0
         self._head_timer: TimerHandle | None = None
         self._refusal: HTTPStatus = HTTPStatus.BAD_REQUEST
@@ -82,19 +82,19 @@ class HardenedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         super().data_received(data)
-        if self._in_head:
+        if self.in_head:
             self._head_size += len(data)
             if self._head_size > MAX_HEAD:
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._in_head = True
+        self.in_head = True
         self._head_size = 0
         self.scope["extensions"] = {"citewell.abort": {"call": self.transport.abort}}
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self.in_head = False
         self._stop_timer()
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > MAX_HEAD or len(self.headers) > MAX_FIELDS:
@@ -125,12 +125,17 @@ class HardenedProtocol(HttpToolsProtocol):
         del msg
         self._refuse(self._refusal)
 
+    @property
+    def awaits_head(self) -> bool:
+        """The next head must come in time."""
+        return self._head_timer is not None
+
     def _expect_head(self) -> None:
         self._stop_timer()
-        self._head_timer = self.loop.call_later(self.head_seconds, self._head_is_late)
+        self._head_timer = self.loop.call_later(self.head_seconds, self.head_is_late)
 
-    def _head_is_late(self) -> None:
-        if self._in_head:
+    def head_is_late(self) -> None:
+        if self.in_head:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
         else:
             self.transport.close()
