@@ -33,9 +33,9 @@ def source_of(place: str, options: IngestOptions) -> Source:
         return SiteSource(place, options)
     path = Path(place)
     if path.is_dir():
-        return FolderSource(path, options.base_url)
+        return FolderSource(path, options.base_url, page_cpu_seconds=options.page_cpu_seconds)
     if path.suffix.lower() in SUFFIXES and path.is_file():
-        return FolderSource(path.parent, options.base_url, only=path)
+        return FolderSource(path.parent, options.base_url, only=path, page_cpu_seconds=options.page_cpu_seconds)
     if path.suffix.lower() in BOOK_SUFFIXES and path.is_file():
         from citewell.ingest.books import BookSource
 

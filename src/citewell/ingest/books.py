@@ -8,6 +8,7 @@ from pathlib import Path
 from citewell.errors import IngestError
 from citewell.ingest.epub import EpubBook, EpubDocument, UnreadableEpub
 from citewell.ingest.files import UnreadableFile, read_bytes
+from citewell.ingest.pagetext import spoken
 from citewell.ingest.pdf import UnreadablePdf, read_pdf
 from citewell.ingest.routes import joined, label_of
 from citewell.ingest.sources import Failure, Outcome, PageRead, Validators
@@ -59,7 +60,9 @@ class BookSource:
         if not read.text.strip():
             return Failure(url, "empty_page", "The PDF has no text; it may be a scan. Recognize its text first.")
         title = read.title or label_of(self._path.stem)
-        page = Page(url, title, read.text, read.blocks, module=title, page_starts=read.page_starts)
+        page = Page(
+            url, title, read.text, read.blocks, module=title, language=spoken(read.text), page_starts=read.page_starts
+        )
         problems = [
             Failure(url, "unreadable_page", f"Page {number} of the PDF cannot be read.", is_lost=False)
             for number in read.unreadable_pages
@@ -75,7 +78,7 @@ class BookSource:
         if not text.strip():
             return Failure(url, "empty_page", "The document has no text.", is_lost=False)
         title = read.title or book.title or label_of(self._path.stem)
-        language = read.language or book.language
+        language = read.language or book.language or spoken(text)
         return PageRead(
             Page(url, title, text, tuple(read.text.blocks), module=book.title, language=language),
             letters=read.letters,

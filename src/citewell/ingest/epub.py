@@ -45,7 +45,7 @@ class EpubBook:
         self._folder = posixpath.dirname(package)
         opf = self._xml(package)
         self.title = next((e.text for e in opf if e.name == "title" and e.text), "")
-        self.language = next((e.text for e in opf if e.name == "language" and e.text), "en").split("-")[0].lower()
+        self.language = next((e.text for e in opf if e.name == "language" and e.text), "").split("-")[0].lower()
         items = {e.attributes.get("id", ""): e.attributes for e in opf if e.name == "item"}
         spine = [items.get(e.attributes.get("idref", ""), {}) for e in opf if e.name == "itemref"]
         self.hrefs = [

@@ -1,6 +1,7 @@
 """A folder of Markdown, MDX and HTML as a source of pages, addressed as its site generator would."""
 
 import asyncio
+import contextlib
 import hashlib
 import posixpath
 from collections.abc import AsyncGenerator, Mapping
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from citewell.errors import IngestError
+from citewell.ingest.bounds import SECONDS, SMALL, PageIsLarge, UnreadablePage, Worker
 from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_text, walk
 from citewell.ingest.formats import mdbook, mkdocs, myst
 from citewell.ingest.formats.contents import Entry
@@ -17,8 +19,8 @@ from citewell.ingest.frontmatter import FrontMatter, category_label, split_front
 from citewell.ingest.html import UnreadableHtml, read_html
 from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, roots_of
 from citewell.ingest.markdown import read_markdown
-from citewell.ingest.pagetext import plain
-from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, mkdocs_route
+from citewell.ingest.pagetext import plain, spoken
+from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, legible, mkdocs_route
 from citewell.ingest.share import markdown_letters, rst_letters
 from citewell.ingest.sources import (
     HTML_SUFFIXES,
@@ -59,12 +61,15 @@ class FolderSource:
     With `only`, the book is that one file of the folder.
     """
 
-    def __init__(self, folder: Path, base_url: str, *, only: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, base_url: str, *, only: Path | None = None, page_cpu_seconds: int = SECONDS
+    ) -> None:
         self.folder: Path | None = only or folder
         self.base_url = base_url
         self.discovered = 0
         self._folder = folder
         self._only = only
+        self._page_seconds = page_cpu_seconds
         self._labels: dict[Path, str] = {}
 
     async def fingerprint(self) -> str:
@@ -95,12 +100,22 @@ class FolderSource:
         self._labels.clear()
         files, left_out = await asyncio.to_thread(self._files)
         self.discovered = len(files)
-        for file in files:
-            outcome = await asyncio.to_thread(self._read, file)
-            self.discovered -= isinstance(outcome, LeftOut)
-            yield outcome
+        with contextlib.closing(Worker(self._page_seconds)) as worker:
+            for file in files:
+                outcome = await self._within_bounds(worker, file)
+                self.discovered -= isinstance(outcome, LeftOut)
+                yield outcome
         for each in left_out:
             yield each
+
+    async def _within_bounds(self, worker: Worker, file: _File) -> Outcome:
+        try:
+            return await asyncio.to_thread(self._read, file, SMALL)
+        except PageIsLarge:
+            try:
+                return await worker.run(self._read, file, MAX_BYTES)
+            except UnreadablePage as error:
+                return Failure(self._url(file, FrontMatter()), error.code, str(error))
 
     def _files(self) -> tuple[list[_File], list[LeftOut]]:
         """The files of the pages in order, and what is none."""
@@ -147,12 +162,15 @@ class FolderSource:
         return found
 
     def _left_out(self, path: Path, rule: str) -> LeftOut:
-        return LeftOut(path.relative_to(self._folder).as_posix(), rule)
+        return LeftOut(legible(path.relative_to(self._folder).as_posix()), rule)
 
-    def _read(self, file: _File) -> Outcome:
+    def _read(self, file: _File, most: int) -> Outcome:
+        """Raises PageIsLarge when there are more than `most` characters to read."""
         front = FrontMatter()
         try:
             source = read_text(file.path, self._folder)
+            if len(source) > most:
+                raise PageIsLarge
             if file.path.suffix.lower() in HTML_SUFFIXES:
                 return self._html(file, source)
             if file.is_rst:
@@ -160,15 +178,17 @@ class FolderSource:
             front, body = split_front_matter(source)
             if front.hidden:
                 return self._left_out(file.path, "It is a draft or unlisted, as its front matter says.")
-            return self._markdown(file, front, body)
+            return self._markdown(file, front, body, most)
         except UnreadableFile as error:
             return Failure(self._url(file, front), error.code, str(error))
         except UnreadableHtml as error:
             return Failure(self._url(file, front), "unreadable_html", str(error))
 
-    def _markdown(self, file: _File, front: FrontMatter, body: str) -> Outcome:
+    def _markdown(self, file: _File, front: FrontMatter, body: str, most: int) -> Outcome:
         url = self._url(file, front)
         source = self._expanded(file, body)
+        if len(source.text) > most:
+            raise PageIsLarge
         read = read_markdown(source.text, file.root.flavour, lambda target: self._partial(file, target))
         if not read.text.blocks:
             read.text.prose(front.description)
@@ -192,7 +212,7 @@ class FolderSource:
             text=read.text.text,
             blocks=tuple(read.text.blocks),
             module=self._module(file),
-            language=front.language or file.root.language,
+            language=front.language or file.root.language or spoken(read.text.text),
             version=file.root.version,
         )
         stands = markdown_letters(source.text, mdx=file.root.flavour == "docusaurus")
@@ -229,7 +249,7 @@ class FolderSource:
             text=read.text.text,
             blocks=tuple(read.text.blocks),
             module=self._module(file),
-            language=file.root.language,
+            language=file.root.language or spoken(read.text.text),
             version=file.root.version,
         )
         problems = [Failure(url, "incomplete_page", read.problem, is_lost=False)] if read.problem else []
@@ -250,7 +270,7 @@ class FolderSource:
                 text=text,
                 blocks=tuple(read.text.blocks),
                 module=read.crumbs[0] if read.crumbs else self._module(file),
-                language=read.language or file.root.language,
+                language=read.language or file.root.language or spoken(text),
                 version=file.root.version or read.version,
             ),
             letters=read.letters,

@@ -29,7 +29,8 @@ class Root:
     folder: Path
     flavour: Flavour
     prefix: str = ""
-    language: str = "en"
+    language: str = ""
+    """Empty: not said, so each page is asked."""
     version: str = ""
     directory_urls: bool = True
     trailing_slash: bool | None = None
@@ -75,7 +76,8 @@ def _docusaurus(site: Path, config: str) -> Iterator[Root]:
     route_given = _value(docs_options, "routeBasePath")
     route = "docs" if route_given is None else route_given
     base = (_value(config, "baseUrl") or "/").strip("/")
-    default = _value(config, "defaultLocale") or "en"
+    said = _value(config, "defaultLocale") or ""
+    default = said or "en"
     slash = re.search(r"\btrailingSlash\s*:\s*(true|false)", config)
     trailing = None if not slash else slash[1] == "true"
     versions = _versions(site)
@@ -86,7 +88,8 @@ def _docusaurus(site: Path, config: str) -> Iterator[Root]:
         locale = "" if language == default else language
         prefix = "/".join(part for part in (base, locale, route.strip("/"), in_path) if part)
         shown = "" if not versions else version
-        return Root(folder, "docusaurus", prefix, language, shown, True, trailing, (("@site/", site),))
+        spoken = language if locale else said
+        return Root(folder, "docusaurus", prefix, spoken, shown, True, trailing, (("@site/", site),))
 
     yield root(site / path, "current", default)
     for version in versions:

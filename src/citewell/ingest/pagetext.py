@@ -23,6 +23,7 @@ from citewell.document import (
     part_of,
     table_row,
 )
+from citewell.document.language import language_of
 
 MAX_TITLE = 200
 ADMONITIONS = frozenset(
@@ -227,3 +228,8 @@ def code_span(text: str) -> str:
     fence = "`" * (longest + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def spoken(text: str) -> str:
+    """The language of a page that does not name it; English when its words do not tell."""
+    return language_of(text) or "en"

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from citewell.ingest.bounds import SECONDS
 from citewell.ingest.share import ENOUGH
 from citewell.ingest.sources import Failure, LeftOut
 
@@ -28,6 +29,8 @@ class IngestOptions:
     concurrency: int = 5
     requests_per_second: float = 2.0
     page_seconds: float = 30.0
+    page_cpu_seconds: int = SECONDS
+    """That reading one large page may take."""
     retry_seconds: float = 1.0
 
 

@@ -58,10 +58,16 @@ def joined(base_url: str, *routes: str) -> str:
     whole = "/".join(part for part in (path, last) if part)
     if routes[-1].endswith("/") and whole and not whole.endswith("/"):
         whole += "/"
-    return f"{base_url.rstrip('/')}/{quote(whole, safe=_URL_SAFE)}"
+    # A file's name need not be UTF-8: its bytes stand in the address as they are.
+    return f"{base_url.rstrip('/')}/{quote(whole.encode('utf-8', 'surrogateescape'), safe=_URL_SAFE)}"
 
 
 def label_of(folder: str) -> str:
     """A folder's name as people read it."""
-    words = re.sub(r"[-_]+", " ", without_number(folder)).strip()
+    words = re.sub(r"[-_]+", " ", without_number(legible(folder))).strip()
     return words[:1].upper() + words[1:]
+
+
+def legible(name: str) -> str:
+    """The name of a file for people: what of it is not UTF-8 is a question mark in a diamond."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -4,19 +4,20 @@ import asyncio
 import codecs
 import re
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.robotparser import RobotFileParser
 
 from citewell.errors import IngestError
+from citewell.ingest.bounds import SMALL, Result, UnreadablePage, Worker
 from citewell.ingest.discovery import Site, llms_pages, robots_of, sitemap_pages
 from citewell.ingest.fetch import ROBOTS_NAME, Fetched, Fetcher, FetchError
 from citewell.ingest.frontmatter import split_front_matter
 from citewell.ingest.html import UnreadableHtml, read_html
-from citewell.ingest.markdown import read_markdown
-from citewell.ingest.pagetext import plain
+from citewell.ingest.markdown import MarkdownPage, read_markdown
+from citewell.ingest.pagetext import plain, spoken
 from citewell.ingest.report import IngestOptions
 from citewell.ingest.routes import label_of
 from citewell.ingest.share import markdown_letters
@@ -47,13 +48,15 @@ class SiteSource:
         return ""
 
     async def read(self, known: Mapping[str, Validators]) -> AsyncGenerator[Outcome, None]:
+        worker = Worker(self._options.page_cpu_seconds)
         async with Fetcher(self._options) as fetcher:
-            crawl = _Crawl(fetcher, self._options, self._site(), known)
+            crawl = _Crawl(fetcher, worker, self._options, self._site(), known)
             await crawl.discover(self._url)
             self.discovered = crawl.discovered
-            async for outcome in crawl.outcomes():
-                self.discovered = crawl.discovered
-                yield outcome
+            with closing(worker):
+                async for outcome in crawl.outcomes():
+                    self.discovered = crawl.discovered
+                    yield outcome
 
     def _site(self) -> Site:
         given = self._options.base_url
@@ -64,8 +67,11 @@ class SiteSource:
 
 
 class _Crawl:
-    def __init__(self, fetcher: Fetcher, options: IngestOptions, site: Site, known: Mapping[str, Validators]) -> None:
+    def __init__(
+        self, fetcher: Fetcher, worker: Worker, options: IngestOptions, site: Site, known: Mapping[str, Validators]
+    ) -> None:
         self._fetcher = fetcher
+        self._worker = worker
         self._options = options
         self._site = site
         self._known = known
@@ -153,20 +159,26 @@ class _Crawl:
                 if landed in self._seen:
                     return None, []
                 self._seen.add(landed)
-            return await asyncio.to_thread(self._parsed, fetched)
+            return await self._parsed(fetched)
         except FetchError as error:
             if error.code == _DISALLOWED:
                 return None, []
             return Failure(url, error.code, str(error), is_gone=error.status in (404, 410)), []
         except UnreadableHtml as error:
             return Failure(url, "unreadable_html", str(error)), []
+        except UnreadablePage as error:
+            return Failure(url, error.code, str(error)), []
 
-    def _parsed(self, fetched: Fetched) -> tuple[Outcome | None, list[str]]:
+    async def _read(self, function: Callable[[str], Result], text: str) -> Result:
+        run = asyncio.to_thread if len(text) <= SMALL else self._worker.run
+        return await run(function, text)
+
+    async def _parsed(self, fetched: Fetched) -> tuple[Outcome | None, list[str]]:
         if fetched.content_type in _TEXT:
-            return self._markdown(fetched), []
+            return await self._markdown(fetched), []
         if fetched.content_type not in _HTML:
             raise FetchError("unsupported_type", f"Not a page: {fetched.content_type}.")
-        read = read_html(_decoded(fetched))
+        read = await self._read(read_html, _decoded(fetched))
         links = [found for link in read.links if (found := self._site.page(fetched.url, link))]
         if read.is_hidden:
             return LeftOut(fetched.url, "It asks not to be indexed."), links
@@ -179,23 +191,29 @@ class _Crawl:
             text=text,
             blocks=tuple(read.text.blocks),
             module=read.crumbs[0] if read.crumbs else self._module(fetched.url),
-            language=read.language or "en",
+            language=read.language or spoken(text),
             version=read.version,
         )
         return PageRead(page, validators=fetched.validators, letters=read.letters), links
 
-    def _markdown(self, fetched: Fetched) -> Outcome:
-        front, body = split_front_matter(_decoded(fetched))
-        read = read_markdown(body, "docusaurus", lambda _: None)
+    async def _markdown(self, fetched: Fetched) -> Outcome:
+        front, body = await asyncio.to_thread(split_front_matter, _decoded(fetched))
+        read = await self._read(_read_markdown, body)
         if not read.text.text.strip():
             raise FetchError("empty_page", "The page has no text.")
         title = plain(front.title) or read.title or fetched.url
-        page = Page(fetched.url, title, read.text.text, tuple(read.text.blocks), self._module(fetched.url))
+        text = read.text.text
+        language = front.language or spoken(text)
+        page = Page(fetched.url, title, text, tuple(read.text.blocks), self._module(fetched.url), language)
         return PageRead(page, validators=fetched.validators, letters=markdown_letters(body, mdx=True))
 
     def _module(self, url: str) -> str:
         below = urlsplit(url).path.removeprefix(self._site.prefix).strip("/").split("/")
         return label_of(below[0]) if len(below) > 1 else ""
+
+
+def _read_markdown(body: str) -> MarkdownPage:
+    return read_markdown(body, "docusaurus", lambda _: None)
 
 
 def _origin(url: str) -> str:

@@ -3,12 +3,13 @@
 import asyncio
 import statistics
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import stamina
 
+from citewell.document.language import language_of
 from citewell.embedding import Embedder
 from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
@@ -139,7 +140,14 @@ class Retriever:
         embedded = time.perf_counter()
         limit = max(CANDIDATES, depth)
         hits = await self._index.candidates(query, vector, limit=limit, filters=filters, hints=pull.hints)
+        spoken = "" if "language" in filters else _spoken(query, hits)
+        if spoken:
+            own = {**filters, "language": (spoken,)}
+            found = await self._index.candidates(query, vector, limit=limit, filters=own, hints=pull.hints)
+            hits = list({hit.passage.id: hit for hit in (*found, *hits)}.values())
         ranked = _ranked(query, hits)
+        if spoken:
+            ranked.sort(key=lambda scored: scored.passage.language != spoken)
         finished = time.perf_counter()
         return Found(
             passages=tuple(ranked),
@@ -171,6 +179,12 @@ class Retriever:
 
     async def pages(self) -> list[PageEntry]:
         return await self._index.pages()
+
+
+def _spoken(query: str, hits: Sequence[Hit]) -> str:
+    """The language of the question, when the book has several and this is one of them; empty when that is not so."""
+    languages = Counter(hit.passage.language for hit in hits)
+    return language_of(query, sorted(languages)) if len(languages) > 1 else ""
 
 
 def _ranked(query: str, hits: Sequence[Hit]) -> list[ScoredPassage]:

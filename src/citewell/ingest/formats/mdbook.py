@@ -31,7 +31,7 @@ class Book:
     """What book.toml says, as far as it concerns the pages."""
 
     source: str = "src"
-    language: str = "en"
+    language: str = ""
     site_url: str = ""
     problem: str = ""
 
@@ -44,7 +44,7 @@ def read_book(toml: str) -> Book:
     site_url = _string(data, "output", "html", "site-url")
     return Book(
         source=_string(data, "book", "src") or "src",
-        language=_string(data, "book", "language") or "en",
+        language=_string(data, "book", "language"),
         site_url=urlsplit(site_url).path.strip("/") if site_url else "",
     )
 

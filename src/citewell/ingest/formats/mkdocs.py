@@ -39,7 +39,7 @@ class Site:
     docs_dir: str = "docs"
     path: str = ""
     """Of the site's address."""
-    language: str = "en"
+    language: str = ""
     directory_urls: bool = True
     contents: Contents = NO_CONTENTS
     theme: str = ""
@@ -74,7 +74,7 @@ def read_site(config: str) -> Site:
     return Site(
         docs_dir=_text(data.get("docs_dir")) or "docs",
         path=urlsplit(site_url).path.strip("/") if site_url else "",
-        language=_text(theme.get("language")) or "en",
+        language=_text(theme.get("language")),
         directory_urls=_text(data.get("use_directory_urls")).lower() != "false",
         contents=Contents(tuple(_nav(data.get("nav"))), CONFIGURATIONS[0]),
         theme=_text(theme.get("custom_dir")),

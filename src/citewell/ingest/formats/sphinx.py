@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from types import MappingProxyType
 
 from citewell.ingest.formats.contents import Contents, Entry, matches
 
@@ -31,9 +30,9 @@ _MAX_PAGES = 100_000
 class Names:
     """What a book's pages and labels are called: the words that a reference without words shows."""
 
-    pages: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    pages: Mapping[str, str] = field(default_factory=dict)
     """By path without suffix."""
-    labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_NAMES = Names()
@@ -43,7 +42,7 @@ NO_NAMES = Names()
 class Configuration:
     """What conf.py says, as far as it concerns the pages."""
 
-    language: str = "en"
+    language: str = ""
     root: str = "index"
     suffixes: tuple[str, ...] = (".rst", ".md")
     excluded: tuple[str, ...] = ()
@@ -63,7 +62,7 @@ def read_configuration(source: str) -> Configuration:
     root = values.get("root_doc") or values.get("master_doc")
     language = values.get("language")
     return Configuration(
-        language=language.split("_")[0].lower() if isinstance(language, str) and language else "en",
+        language=language.split("_")[0].lower() if isinstance(language, str) and language else "",
         root=root if isinstance(root, str) and root else "index",
         suffixes=tuple(dict.fromkeys((*(s for s in suffixes if isinstance(s, str)), ".rst", ".md"))),
         excluded=tuple(p for p in excluded if isinstance(p, str)) if isinstance(excluded, list | tuple) else (),
