@@ -61,6 +61,11 @@ class Settings(BaseSettings):
     max_concurrent_requests: int = Field(10, ge=1, le=100_000)
     allowed_origins: Names = ()
     api_keys: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    publishable_keys: Names = ()
+    """Each as key@origin; a key that is bound to several origins is listed with each."""
+    embed_origins: Names = ()
+    public_url: str | None = None
+    book_title: str = Field("", max_length=200)
     trusted_proxies: Names = ()
 
     @classmethod
@@ -71,7 +76,9 @@ class Settings(BaseSettings):
         except ValidationError as error:
             raise ConfigurationError(_one_line(error)) from None
 
-    @field_validator("allowed_origins", "api_keys", "trusted_proxies", mode="before")
+    @field_validator(
+        "allowed_origins", "api_keys", "publishable_keys", "embed_origins", "trusted_proxies", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         if not isinstance(value, str):
@@ -81,7 +88,9 @@ class Settings(BaseSettings):
             raise ValueError("is set but lists nothing; list at least one value, or unset it")
         return parts
 
-    @field_validator("gemini_base_url", "judge_base_url", "cohere_base_url", "embedding_base_url", "qdrant_url")
+    @field_validator(
+        "gemini_base_url", "judge_base_url", "cohere_base_url", "embedding_base_url", "qdrant_url", "public_url"
+    )
     @classmethod
     def _address(cls, value: str | None) -> str | None:
         if value is not None:
@@ -118,14 +127,30 @@ class Settings(BaseSettings):
     @classmethod
     def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for origin in value:
-            parts = urlsplit(origin)
-            if origin != "*" and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path):
-                raise ValueError(f"{origin!r:.80} is not an origin such as https://docs.example.com")
+            if origin != "*":
+                _check_origin(origin)
+        return value
+
+    @field_validator("embed_origins")
+    @classmethod
+    def _frames(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            _check_origin(origin)
+        return value
+
+    @field_validator("publishable_keys")
+    @classmethod
+    def _publishable(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for entry in value:
+            key, at, origin = entry.rpartition("@")
+            if not key or not at:
+                raise ValueError("list each as key@origin, for example pk_docs@https://docs.example.com")
+            _check_origin(origin)
         return value
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
-        if "*" in self.allowed_origins and self.api_keys:
+        if "*" in self.allowed_origins and (self.api_keys or self.publishable_keys):
             raise ValueError("ALLOWED_ORIGINS may not be * when API_KEYS is set; list the origins")
         if self.embedding_provider == "cohere" and self.cohere_api_key is None:
             raise ValueError("EMBEDDING_PROVIDER=cohere needs COHERE_API_KEY")
@@ -134,8 +159,19 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def bound_keys(self) -> tuple[tuple[str, str], ...]:
+        """The publishable keys, each with an origin."""
+        return tuple((key, origin) for key, _, origin in (entry.rpartition("@") for entry in self.publishable_keys))
+
+    @property
     def embedder(self) -> Literal["builtin", "cohere", "openai"]:
         return self.embedding_provider or ("cohere" if self.cohere_api_key else "builtin")
+
+
+def _check_origin(origin: str) -> None:
+    parts = urlsplit(origin)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path:
+        raise ValueError(f"{origin!r:.80} is not an origin such as https://docs.example.com")
 
 
 def _has_sound_port(parts: SplitResult) -> bool:

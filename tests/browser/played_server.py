@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from citewell.api.headers import PAGE_POLICY
+from citewell.api.headers import page_policy
 
 ATTACK = "<img src=x onerror=\"document.title='owned'\">"
 PAGES = {
@@ -119,6 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._json({"detail": "gone", "code": "NOT_FOUND"}, 404)
         elif url.path.startswith("/widget"):
             self._asset("widget", url.path.removeprefix("/widget/").removeprefix("/"))
+        elif url.path == "/book":
+            self._json({"name": "The Robot Book", "pages": len(PAGES)})
         elif url.path == "/book/questions":
             self._json(QUESTIONS)
         elif url.path == "/docs":
@@ -162,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", PAGE_POLICY)
+        self.send_header("Content-Security-Policy", page_policy())
         self._allow()
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)

@@ -176,6 +176,12 @@ class Notebook:
         found = [turn for turn in self.turns if turn.answer.session_id == session_id]
         return TurnPage(tuple(found[-limit:]), found[-limit].id if len(found) > limit else None)
 
+    async def turn(self, turn_id: str) -> Turn:
+        found = next((turn for turn in self.turns if turn.id == turn_id), None)
+        if found is None:
+            raise NotFoundError("There is no such answer, or it is no longer kept.")
+        return found
+
     async def delete_session(self, session_id: str, *, owner: str = "") -> int:
         del owner
         before = len(self.turns)

@@ -328,7 +328,7 @@ export class Panel {
     this.#busy(true);
     view.begin();
     this.#tell("question", { question: turn.question });
-    const answer = new Heard();
+    const answer = new Heard(turn.context ? 1 : 0);
     try {
       for await (const event of this.#server.ask(this.#asked(turn, chat), key, this.#running.signal)) {
         if (event.event === "retrieval") answer.found(event.data.results);
@@ -423,11 +423,14 @@ class Heard {
   said = "";
   readonly #sources: Source[] = [];
 
+  /** `shown` is how many numbers are taken: a selection has the first. */
+  constructor(private readonly shown: number) {}
+
   /** Passages are numbered in the order they are first shown. */
   found(results: readonly Source[]): void {
     for (const result of results) {
       if (this.#sources.some((known) => known.url === result.url && known.chunk_text === result.chunk_text)) continue;
-      this.#sources.push({ ...result, number: result.number ?? this.#sources.length + 1 });
+      this.#sources.push({ ...result, number: this.shown + this.#sources.length + 1 });
     }
   }
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from citewell.api import checks, health, mcp, openai, pages, questions, sessions
+from citewell.api import checks, health, mcp, openai, pages, questions, search, sessions
 from citewell.api.admission.api_keys import ApiKeys
 from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore
@@ -22,7 +22,7 @@ from citewell.api.contents import BookContents
 from citewell.api.dialects.completions import OPENAI_DIALECT
 from citewell.api.dialects.message import MESSAGE_DIALECT
 from citewell.api.dialects.protocol import Dialect
-from citewell.api.headers import Origins
+from citewell.api.headers import Origins, page_policy
 from citewell.api.health_checks import HealthChecks
 from citewell.api.http_errors import MethodNotAllowed
 from citewell.api.mcp_endpoint import McpEndpoint
@@ -33,6 +33,7 @@ from citewell.api.options import ApiOptions, ApiParts, OpenParts, Probe
 from citewell.api.state import ApiState, state_of
 from citewell.api.static_files import StaticFolder, static_router
 from citewell.api.streams import OpenRuns
+from citewell.api.widget import WidgetFiles, widget_router
 from citewell.errors import CitewellError
 from citewell.logs import log
 
@@ -46,7 +47,7 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
     """An app whose lifespan opens the parts and closes them."""
     chosen = options or ApiOptions()
     metrics = Metrics()
-    page = StaticFolder("page")
+    page = StaticFolder("page", page_policy(chosen.embed_origins))
     app = DocumentedApp(
         title="Citewell",
         version=chosen.version,
@@ -59,16 +60,19 @@ def create_app(open_parts: OpenParts, options: ApiOptions | None = None) -> Fast
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=_lifespan(open_parts, chosen, metrics),
     )
-    app.add_middleware(ExchangeMiddleware, origins=Origins(chosen.origins), metrics=metrics, dialects=DIALECTS)
-    for subject in (questions, openai, health, sessions, pages, checks):
+    app.add_middleware(ExchangeMiddleware, origins=Origins(chosen.asking_origins), metrics=metrics, dialects=DIALECTS)
+    for subject in (questions, search, openai, health, sessions, pages, checks):
         app.include_router(subject.router)
     if find_spec("mcp") is not None:  # an extra: without it there is no such path
         app.include_router(mcp.router)
+    app.include_router(widget_router(WidgetFiles()))
     app.include_router(static_router(page, StaticFolder("apidocs")))
 
     async def failed(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException) and "index.html" in page and await _is_page_of_book(request, error):
             return page.response("index.html")
+        if isinstance(error, HTTPException) and error.status_code == 404 and _is_opened_in_a_browser(request):
+            return page.response("index.html", 404)
         if isinstance(error, HTTPException) and error.status_code == 405:
             error = MethodNotAllowed(app.methods_of(request.url.path) or (error.headers or {}).get("Allow", ""))
         if isinstance(error, RequestValidationError):
@@ -87,6 +91,11 @@ async def _is_page_of_book(request: Request, error: HTTPException) -> bool:
     if error.status_code != 404 or request.method != "GET":
         return False
     return await state_of(request).book.has(request.url.path)
+
+
+def _is_opened_in_a_browser(request: Request) -> bool:
+    """Who follows a wrong link gets the page, which says so and shows the way back."""
+    return request.method == "GET" and "text/html" in request.headers.get("accept", "")
 
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, ApiState]]]
@@ -127,7 +136,7 @@ def _state(parts: ApiParts, options: ApiOptions, shared: SharedState | None, met
     return ApiState(
         options=options,
         parts=parts,
-        keys=ApiKeys(options.keys),
+        keys=ApiKeys(options.keys, options.bound_keys),
         rate_limiter=RateLimiter(limits, shared=shared, workers=options.workers),
         concurrency=ConcurrencyLimiter(options.at_once, share=share, shared=shared, slot_seconds=held_seconds),
         idempotency=IdempotencyStore(

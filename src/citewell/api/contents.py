@@ -40,9 +40,21 @@ class BookContents:
             raise NotFoundError("The book has no such page.")
         return page
 
-    async def questions(self) -> list[str]:
-        """Questions to begin with. Raises what reading and searching raise."""
-        return await self._suggestions.of(await self.contents())
+    async def questions(self, url: str = "") -> list[str]:
+        """Questions to begin with: of the page at this address, if it has some, else of the book.
+
+        Raises what reading and searching raise.
+        """
+        contents = await self.contents()
+        entry = self._paths.get(_path(url)) if url else None
+        own = await self._suggestions.of_page(contents, entry) if entry else []
+        return own or await self._suggestions.of(contents)
+
+    async def root_title(self) -> str:
+        """The title of the page at the book's root; empty when there is none."""
+        await self.contents()
+        root = next((self._paths[path] for path in ("/", "/index", "/docs") if path in self._paths), None)
+        return root.title if root else ""
 
     async def has(self, path: str) -> bool:
         """Whether a page of the book lives at this path. An index that is away has no pages."""

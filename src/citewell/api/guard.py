@@ -1,6 +1,7 @@
 """The guard of a route: rate limit of the address, key and API version, then the body."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from fastapi import Request
 
@@ -10,6 +11,9 @@ from citewell.api.body import read_body
 from citewell.api.headers import check_version
 from citewell.api.middleware import exchange_of
 from citewell.api.state import state_of
+
+Audience = Literal["owner", "reader"]
+"""Who may: whoever has a secret key, or also the readers of a site that shows a publishable one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Caller:
         return self.owner or self.address
 
 
-async def admitted(request: Request, policy: Policy = "address") -> None:
+async def admitted(request: Request, policy: Policy = "address", audience: Audience = "owner") -> None:
     """Check the address's limit, then key and version: wrong keys count too, so that they cannot be tried out.
 
     Raises what the table of statuses knows.
@@ -34,7 +38,7 @@ async def admitted(request: Request, policy: Policy = "address") -> None:
     standing = await state.rate_limiter.admit(policy, address)
     exchange.rate_limits.append(standing)
     standing.check()
-    owner = state.keys.check(request.headers)
+    owner = state.keys.check(request.headers) if audience == "owner" else state.keys.check_reader(request.headers)
     check_version(request.headers)
     request.scope["citewell.caller"] = Caller(address, owner)
 

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 
 from citewell.api.admission.rate_limits import Policy
 from citewell.api.body import Json, parse
-from citewell.api.guard import admitted, raw_body
+from citewell.api.guard import Audience, admitted, raw_body
 
 
 class ParsedRequest(Request):
@@ -31,6 +31,7 @@ class ParsedRequest(Request):
 class GuardedRoute(APIRoute):
     policy: ClassVar[Policy] = "address"
     """Which limit counts its requests."""
+    audience: ClassVar[Audience] = "owner"
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -42,14 +43,20 @@ class GuardedRoute(APIRoute):
 
     async def checked(self, request: Request) -> Request:
         """Raises what the table of statuses knows."""
-        await admitted(request, self.policy)
+        await admitted(request, self.policy, self.audience)
         if self.body_field is None:
             return request
         raw = await raw_body(request)
         return ParsedRequest(request, raw, parse(raw))
 
 
-class BookRoute(GuardedRoute):
+class ReaderRoute(GuardedRoute):
+    """What readers do: a publishable key is good enough."""
+
+    audience = "reader"
+
+
+class BookRoute(ReaderRoute):
     """Reading the book costs less than a question, so there may be more of it."""
 
     policy = "book"

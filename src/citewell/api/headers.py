@@ -19,11 +19,17 @@ API_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
-PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
+ALLOWED = "Content-Type, X-API-Key, Authorization, Idempotency-Key, X-Request-ID, traceparent"
 EXPOSED = "X-Request-ID, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed"
+
+
+def page_policy(embed_origins: Sequence[str] = ()) -> str:
+    """The content security policy of the page; the origins may show it in a frame."""
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors " + (" ".join(embed_origins) or "'none'")
+    )
 
 
 def request_id_of(headers: Headers) -> str:
@@ -63,6 +69,13 @@ class Origins:
             return {"vary": "Origin"}
         return {"access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED, "vary": "Origin"}
 
+    def refused(self, request: Headers) -> str | None:
+        """The origin of another site that may not read the reply."""
+        origin = request.get("origin")
+        if origin is None or self._any or origin in self._origins:
+            return None
+        return None if origin.partition("://")[2] == request.get("host") else origin
+
     def preflight(self, request: Headers, path: str) -> dict[str, str]:
         headers = self.headers(request)
         if "access-control-allow-origin" not in headers:
@@ -70,6 +83,6 @@ class Origins:
         methods = "POST, GET, DELETE, OPTIONS" if path.startswith("/sessions/") else "POST, GET, OPTIONS"
         return headers | {
             "access-control-allow-methods": methods,
-            "access-control-allow-headers": "Content-Type, X-API-Key",
+            "access-control-allow-headers": ALLOWED,
             "access-control-max-age": "86400",
         }

@@ -23,6 +23,9 @@ from citewell.api.http_errors import LimitReached, PathUnknown, failure_of
 from citewell.api.metrics import Metrics
 from citewell.logs import Level, log, request_context
 
+MOST_TOLD = 100
+"""Refused origins that are logged; anybody can make up more."""
+
 
 class ReaderGone(Exception):
     """The client closed the connection; there is nobody to reply to."""
@@ -66,6 +69,7 @@ class ExchangeMiddleware:
         self._dialects = dialects
         self._origins = origins
         self._metrics = metrics
+        self._told: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -88,6 +92,7 @@ class ExchangeMiddleware:
                 self._dress(exchange, headers, MutableHeaders(scope=message))
             await send(message)
 
+        self._tell_of_refused(headers)
         try:
             if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
                 preflight = self._origins.preflight(headers, scope["path"])
@@ -107,6 +112,14 @@ class ExchangeMiddleware:
                 await failure_response(exchange, error)(scope, receive, send_dressed)
         finally:
             self._finish(exchange, scope)
+
+    def _tell_of_refused(self, headers: Headers) -> None:
+        """A site that is not allowed sees only a network failure; who runs the server reads why, once for each."""
+        origin = self._origins.refused(headers)
+        if origin is not None and origin not in self._told and len(self._told) < MOST_TOLD:
+            self._told.add(origin)
+            remedy = "add it to ALLOWED_ORIGINS, or bind a key to it in PUBLISHABLE_KEYS"
+            log("response", f"refused the origin {origin[:200]!r}: {remedy}", level="warning")
 
     def _dress(self, exchange: Exchange, request: Headers, reply: MutableHeaders) -> None:
         reply["x-request-id"] = exchange.request_id

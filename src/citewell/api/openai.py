@@ -51,9 +51,21 @@ async def completions(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     exchange = exchange_of(request)
-    exchange.dialect = dialect = OpenAIDialect(created=int(time.time()))
+    exchange.dialect = dialect = OpenAIDialect(created=int(time.time()), base=_base(request))
     question = dialect.question(asked, new_session_id=new_session_id(), request_id=exchange.request_id)
     return await answered(request, question, idempotency_key, streaming=asked.stream)
+
+
+@router.post("/v1/responses", include_in_schema=False)
+async def responses(request: Request) -> Response:
+    """Where some clients go by default."""
+    del request
+    raise NotFoundError("This server speaks chat completions: POST /v1/chat/completions, not /v1/responses.")
+
+
+def _base(request: Request) -> str:
+    """Where the book's own addresses can be opened: a client elsewhere knows no other site."""
+    return state_of(request).options.public_url or str(request.base_url)
 
 
 @router.get(

@@ -8,7 +8,7 @@ from typing import Protocol, Self
 
 from citewell import __version__
 from citewell.config import Settings
-from citewell.conversations.turns import TurnPage, Vote
+from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.errors import ConfigurationError
 from citewell.judge import Checked
 from citewell.models import NO_FILTERS, AnswerEvent, Filters, Generation, Page, PageEntry, Question, ServiceStatus
@@ -28,6 +28,8 @@ class Book(Protocol):
 
 
 class Conversations(Protocol):
+    async def turn(self, turn_id: str) -> Turn: ...
+
     async def session(
         self, session_id: str, *, owner: str = "", limit: int = 50, before: str | None = None
     ) -> TurnPage: ...
@@ -66,6 +68,13 @@ class ApiOptions:
 
     origins: tuple[str, ...] = ()
     keys: tuple[str, ...] = field(default=(), repr=False)
+    publishable: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Keys that a public site may show, each with an origin that it is bound to."""
+    embed_origins: tuple[str, ...] = ()
+    """That may show the page at `/` in a frame."""
+    public_url: str | None = None
+    """Where readers reach this server, for absolute addresses; else as the request says."""
+    book_title: str = ""
     trusted_proxies: tuple[str, ...] = ()
     workers: int = 1
     """That serve side by side. Without Redis each takes its share of the limits."""
@@ -91,9 +100,18 @@ class ApiOptions:
     keep_seconds: float = 3600.0
 
     def __post_init__(self) -> None:
-        if "*" in self.origins and self.keys:
+        if "*" in self.origins and (self.keys or self.publishable):
             raise ConfigurationError("ALLOWED_ORIGINS may not be * when API_KEYS is set; list the origins.")
         _ = self.proxies
+
+    @property
+    def asking_origins(self) -> tuple[str, ...]:
+        """The origins that CORS allows: the listed ones, and those of publishable keys."""
+        return (*self.origins, *(origin for _, origin in self.publishable))
+
+    @property
+    def bound_keys(self) -> dict[str, frozenset[str]]:
+        return {key: frozenset(o for k, o in self.publishable if k == key) for key, _ in self.publishable}
 
     @property
     def proxies(self) -> tuple[IPv4Network | IPv6Network, ...]:
@@ -108,6 +126,10 @@ class ApiOptions:
             workers=workers,
             origins=settings.allowed_origins,
             keys=tuple(key.get_secret_value() for key in settings.api_keys),
+            publishable=settings.bound_keys,
+            embed_origins=settings.embed_origins,
+            public_url=settings.public_url,
+            book_title=settings.book_title,
             trusted_proxies=settings.trusted_proxies,
             address_limit=settings.api_rate_limit,
             session_limit=settings.session_rate_limit,

@@ -16,6 +16,11 @@ from citewell.errors import InvalidInputError, NotFoundError
 from citewell.models import Page, PageEntry
 
 
+class BookResponse(WholeReply):
+    name: str = Field(description="BOOK_TITLE, else the title of the page at the book's root; may be empty")
+    pages: int
+
+
 class PageListEntry(WholeReply):
     url: str
     title: str
@@ -60,6 +65,19 @@ _READING: Kinds = (*GUARD, *SERVICES)
 
 
 @router.get(
+    "/book",
+    summary="The book's name and size",
+    response_model=BookResponse,
+    responses=reply("The book", *LIMITS) | failures(*_READING),
+)
+async def book(request: Request) -> Response:
+    state = state_of(request)
+    contents = await state.book.contents()
+    name = state.options.book_title or await state.book.root_title()
+    return json_reply(encoded(BookResponse(name=name, pages=len(contents))))
+
+
+@router.get(
     "/book/pages",
     summary="The book's table of contents",
     response_model=list[PageListEntry],
@@ -74,10 +92,21 @@ async def pages(request: Request) -> Response:
     summary="Questions to begin with, from the book's headings",
     response_model=list[str],
     responses=reply("At most four, in the order of the book; each is one that the search finds", *LIMITS)
-    | failures(*_READING),
+    | failures(*_READING, InvalidInputError),
 )
-async def questions(request: Request) -> Response:
-    return json_reply(questions_reply(await state_of(request).book.questions()))
+async def questions(
+    request: Request,
+    url: Annotated[
+        str,
+        Query(
+            max_length=2000,
+            pattern=r"^[^\x00]*$",
+            description="The page that the reader is on: its own questions, if it has some",
+            examples=["/docs/intro"],
+        ),
+    ] = "",
+) -> Response:
+    return json_reply(questions_reply(await state_of(request).book.questions(url)))
 
 
 @router.get(

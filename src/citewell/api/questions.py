@@ -14,7 +14,7 @@ from citewell.api.dialects.protocol import Dialect
 from citewell.api.dialects.query import QUERY_DIALECT, ChatRequest, ChatResponse
 from citewell.api.examples import MESSAGE_EXAMPLES, QUERY_EXAMPLES
 from citewell.api.guard import admitted, caller_of, raw_body
-from citewell.api.guarded_route import GuardedRoute, ParsedRequest
+from citewell.api.guarded_route import ParsedRequest, ReaderRoute
 from citewell.api.http_errors import Conflict
 from citewell.api.middleware import exchange_of
 from citewell.api.openapi import BODY, GUARD, KEYED, SERVICES, IdempotencyKey, answer, failures
@@ -25,7 +25,7 @@ from citewell.errors import InvalidInputError
 from citewell.logs import log, short
 from citewell.models import AnswerEvent, Question
 
-router = APIRouter(tags=["questions"], dependencies=KEYED, route_class=GuardedRoute)
+router = APIRouter(tags=["questions"], dependencies=KEYED, route_class=ReaderRoute)
 
 
 @router.post(
@@ -58,7 +58,7 @@ async def chat_run(
     return await answered(request, _reader(request, asked), idempotency_key, streaming=False)
 
 
-class EitherDialectRoute(GuardedRoute):
+class EitherDialectRoute(ReaderRoute):
     """The body names the dialect, so it is read before anything that can be refused."""
 
     async def checked(self, request: Request) -> Request:
@@ -67,9 +67,9 @@ class EitherDialectRoute(GuardedRoute):
             body = parse(raw)
             exchange_of(request).dialect = dialect_of(body)
         except InvalidInputError:
-            await admitted(request)
+            await admitted(request, self.policy, self.audience)
             raise
-        await admitted(request)
+        await admitted(request, self.policy, self.audience)
         return ParsedRequest(request, raw, body)
 
 

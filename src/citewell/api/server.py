@@ -150,12 +150,17 @@ class HardenedProtocol(HttpToolsProtocol):
         error = {"error_code": _CODES[status], "message": f"{status.phrase}.", "details": None}
         body = json.dumps({**error, "trace_id": str(uuid.uuid4()), "retry_after": None}).encode()
         self.transport.write(
-            b"HTTP/1.1 %d %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
-            % (status, status.phrase.encode(), len(body), body)
+            b"HTTP/1.1 %d %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n%sconnection: close\r\n\r\n%s"
+            % (status, status.phrase.encode(), len(body), self._cors(), body)
         )
         self.transport.close()
         self._stop_timer()
         self._cut_later()
+
+    def _cors(self) -> bytes:
+        """Who asked is not known yet, and nothing here is secret: where sites may ask at all, each may read it."""
+        state: ApiState | None = self.app_state.get("citewell")
+        return b"access-control-allow-origin: *\r\n" if state and state.options.asking_origins else b""
 
     def _cut_later(self) -> None:
         """A closing connection waits for its last bytes to be read; one that is not read is cut."""

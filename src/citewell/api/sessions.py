@@ -7,6 +7,7 @@ from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import AfterValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from citewell.api.dialects.message import ReaderSource, reader_reply
 from citewell.api.dialects.query import (
     SESSION_PATTERN,
     ResponseMetadata,
@@ -15,21 +16,22 @@ from citewell.api.dialects.query import (
     metadata_of,
     sources_of,
 )
-from citewell.api.dialects.wire import WholeReply, Wire, encoded
+from citewell.api.dialects.wire import WholeReply, Wire, dumped, encoded
 from citewell.api.examples import EXAMPLE_ID, EXAMPLE_TURN, FEEDBACK_EXAMPLES
 from citewell.api.guard import caller_of
-from citewell.api.guarded_route import GuardedRoute
+from citewell.api.guarded_route import GuardedRoute, ReaderRoute
 from citewell.api.middleware import json_reply
 from citewell.api.openapi import BODY, GUARD, KEYED, LIMITS, SERVICES, failures, reply
 from citewell.api.state import state_of
 from citewell.conversations.sessions import session_id_of
 from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.errors import InvalidInputError, NotFoundError
-from citewell.models import Mode
+from citewell.models import ConfidenceLevel, Mode
 
 MAX_TURNS = 100
 MAX_TURN_ID = 64
 router = APIRouter(tags=["sessions"], dependencies=KEYED, route_class=GuardedRoute)
+readers = APIRouter(route_class=ReaderRoute)
 
 
 class TurnReply(WholeReply):
@@ -50,6 +52,19 @@ class SessionResponse(WholeReply):
     session_id: str
     turns: list[TurnReply] = Field(description="Newest last")
     earlier: str | None = Field(description="Give it as `before` to read the turns before these")
+
+
+class SharedAnswer(Wire):
+    """An answer by its id alone, as a reader shares it: nothing of the conversation it was given in."""
+
+    question: str
+    response: str
+    confidence: float
+    confidence_level: ConfidenceLevel
+    sources: list[ReaderSource]
+    should_answer: bool
+    refusal_reason: str | None = None
+    asked_at: datetime
 
 
 class DeletedResponse(WholeReply):
@@ -113,7 +128,7 @@ async def delete_session(request: Request, session_id: SessionId) -> Response:
     return json_reply(encoded(DeletedResponse(deleted_turns=deleted)))
 
 
-@router.post(
+@readers.post(
     "/sessions/{session_id}/turns/{turn_id}/feedback",
     summary="Say whether an answer helped",
     status_code=204,
@@ -131,9 +146,37 @@ async def feedback(
     return Response(status_code=204)
 
 
+@readers.get(
+    "/answers/{turn_id}",
+    summary="An answer by its id, as a reader shares it",
+    response_model=SharedAnswer,
+    responses=reply("The answer", *LIMITS) | failures(*GUARD, InvalidInputError, NotFoundError, *SERVICES),
+)
+async def shared(request: Request, turn_id: TurnId) -> Response:
+    return json_reply(shared_reply(await state_of(request).parts.conversations.turn(turn_id)))
+
+
+router.include_router(readers)
+
+
 def session_reply(session_id: str, page: TurnPage) -> bytes:
     turns = [_turn(turn) for turn in page.turns]
     return encoded(SessionResponse(session_id=session_id, turns=turns, earlier=page.earlier))
+
+
+def shared_reply(turn: Turn) -> bytes:
+    reply = reader_reply(turn.answer)
+    shared = SharedAnswer(
+        question=turn.question,
+        response=reply.response,
+        confidence=reply.confidence,
+        confidence_level=reply.confidence_level,
+        sources=reply.sources,
+        should_answer=reply.should_answer,
+        refusal_reason=reply.refusal_reason,
+        asked_at=turn.asked_at,
+    )
+    return dumped(shared, exclude_none=True).encode()
 
 
 def _turn(turn: Turn) -> TurnReply:

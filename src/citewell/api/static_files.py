@@ -1,12 +1,13 @@
-"""Static files: the page at `/` and the API's reference at `/docs`, from the package's assets."""
+"""Static files from the package's assets: the page at `/`, the API's reference at `/docs`, the widget."""
 
 import mimetypes
+from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.api.headers import PAGE_POLICY
+from citewell.api.headers import page_policy
 from citewell.errors import NotFoundError
 
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".html": "text/html"}
@@ -15,7 +16,8 @@ _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css
 class StaticFolder:
     """The files of one folder of the package's assets, read once: no path of a request ever reaches the disk."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, policy: str | None = None) -> None:
+        self._policy = policy or page_policy()
         self._files: dict[str, tuple[bytes, str]] = {}
         root = files("citewell").joinpath("assets", folder)
         if root.is_dir():
@@ -33,12 +35,18 @@ class StaticFolder:
     def __contains__(self, name: str) -> bool:
         return name in self._files
 
-    def response(self, name: str) -> Response:
+    def __getitem__(self, name: str) -> bytes:
+        return self._files[name][0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def response(self, name: str, status: int = 200, *, cache: str = "no-cache") -> Response:
         if name not in self._files:
             raise NotFoundError("There is nothing at this path.")
         body, media_type = self._files[name]
-        headers = {"content-security-policy": PAGE_POLICY, "cache-control": "no-cache"}
-        return Response(body, headers=headers, media_type=media_type)
+        headers = {"content-security-policy": self._policy, "cache-control": cache}
+        return Response(body, status, headers=headers, media_type=media_type)
 
 
 def static_router(page: StaticFolder, manual: StaticFolder) -> APIRouter:

@@ -50,8 +50,27 @@ class Suggestions:
     def __init__(self, book: Book) -> None:
         self._book = book
         self._contents: list[PageEntry] | None = None
+        self._contents_of_pages: list[PageEntry] | None = None
         self._questions: list[str] = []
+        self._of_pages: dict[str, list[str]] = {}
         self._seeking = asyncio.Lock()
+
+    async def of_page(self, contents: list[PageEntry], page: PageEntry) -> list[str]:
+        """Questions that this page answers, best kinds first. Raises what a search raises."""
+        async with self._seeking:
+            if self._contents_of_pages is not contents and self._contents_of_pages != contents:
+                self._of_pages = {}
+                self._contents_of_pages = contents
+            if page.url not in self._of_pages:
+                self._of_pages[page.url] = [question async for question in self._found_on(page)]
+            return self._of_pages[page.url]
+
+    async def _found_on(self, page: PageEntry) -> AsyncIterator[str]:
+        known = await self._book.page(page.url)
+        offered = list(suggestions(page.title, known.text if known else ""))[: MOST_SEARCHES // 3]
+        for suggestion in offered:
+            if await self._finds(suggestion, page):
+                yield suggestion.question
 
     async def of(self, contents: list[PageEntry]) -> list[str]:
         """Raises what a search raises."""

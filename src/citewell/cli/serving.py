@@ -1,4 +1,4 @@
-"""`citewell serve` and `citewell mcp`."""
+"""`citewell serve`, `citewell widget` and `citewell mcp`."""
 
 import asyncio
 import socket
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     app.command("serve")(serve)
+    app.command("widget")(widget)
     app.command("mcp")(mcp)
 
 
@@ -35,6 +36,26 @@ def serve(
     _check_port(host, port)
     _check_database(settings)
     run(partial(app_of, settings), host=host, port=port, workers=workers)
+
+
+def widget(
+    server: Annotated[str, typer.Argument(help="The address of this server as readers reach it")] = "",
+    title: Annotated[str, typer.Option(help="What the panel is called")] = "",
+    key: Annotated[str, typer.Option(help="A publishable key")] = "",
+) -> None:
+    """Print the script tag that puts the widget on a site, and what the site's policy must allow."""
+    from urllib.parse import urlsplit
+
+    from citewell.api.widget import WidgetFiles
+    from citewell.cli.start import settings as read_settings
+
+    address = (server or read_settings().public_url or "http://localhost:8000").rstrip("/")
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigurationError(f"{address!r:.80} is not an address such as https://answers.example.com.")
+    print(WidgetFiles().tag(address, title=title, key=key))
+    print(f"\nContent-Security-Policy: script-src {address}; connect-src {address}")
+    print("The server must know the site: ALLOWED_ORIGINS=https://docs.example.com, or a key bound to it.")
 
 
 def mcp() -> None:

@@ -184,6 +184,14 @@ class ConversationStore:
         turns = tuple(reversed(found[:limit]))
         return TurnPage(turns, earlier=turns[0].id if turns and len(found) > limit else None)
 
+    async def turn(self, turn_id: str) -> Turn:
+        """One whole answer by its id, which nobody can guess. Raises NotFoundError."""
+        query = sa.select(conversations).where(_c.id == _known_turn_id(turn_id), _c.complete)
+        row = await self._database.read(lambda connection: connection.execute(query).mappings().first())
+        if row is None:
+            raise NotFoundError("There is no such answer, or it is no longer kept.")
+        return rows.turn_of(row)
+
     async def turns(self, session_id: str) -> AsyncIterator[Turn]:
         """Every turn of the session, oldest first, for an export."""
         pages: list[tuple[Turn, ...]] = []

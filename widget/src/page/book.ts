@@ -61,6 +61,8 @@ export class Book {
     const pages = await this.read<Entry[]>("/book/pages");
     if (!pages) return;
     this.pages = pages;
+    const { name } = (await this.server.json<{ name: string }>("/book").catch(() => null)) ?? { name: "" };
+    if (name) document.getElementById("name")!.textContent = name;
     const modules = new Map<string, Entry[]>();
     for (const page of pages) modules.set(page.module, [...(modules.get(page.module) ?? []), page]);
     this.contents.replaceChildren(
@@ -91,7 +93,7 @@ export class Book {
   }
 
   private async showHere(): Promise<void> {
-    const here = location.pathname === "/" ? (this.pageAt("/") ?? this.pages[0]) : this.pageAt(location.href);
+    const here = location.pathname === "/" ? (this.pageAt("/") ?? this.pageAt("/index") ?? this.pages[0]) : this.pageAt(location.href);
     if (here) await this.open(here.url, { anchor: decoded(location.hash.slice(1)), record: false });
     else if (this.pages[0]) this.note("The book has no page at this address.", this.link(this.pages[0], "Go to its first page"));
     else this.note("No documentation has been indexed yet. Ingest it, then load this page again.");

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Literal
+from urllib.parse import urljoin
 
 from pydantic import Field
 
@@ -130,9 +131,10 @@ class OpenAIDialect:
     failure_model = CompletionError
     event_models = ()
 
-    def __init__(self, *, created: int) -> None:
-        """`created` is now, in seconds since 1970."""
+    def __init__(self, *, created: int, base: str = "") -> None:
+        """`created` is now, in seconds since 1970; `base` is what the book's addresses are relative to."""
         self._created = created
+        self._base = base
         self._sent_tokens = 0
         self._wants_usage = False
 
@@ -151,7 +153,7 @@ class OpenAIDialect:
         return Question(text=text, session_id=new_session_id, history=history[-10:], request_id=request_id)
 
     def reply(self, answer: Answer) -> bytes:
-        message = ReplyMessage(content=answer.text, annotations=_annotations(answer))
+        message = ReplyMessage(content=answer.text, annotations=_annotations(answer, self._base))
         completion = Completion(
             id=f"chatcmpl-{answer.id}",
             created=self._created,
@@ -161,7 +163,7 @@ class OpenAIDialect:
         return completion.model_dump_json(ensure_ascii=True).encode()
 
     def stream(self, request_id: str) -> "OpenAIStream":
-        return OpenAIStream(request_id, self._created, self._sent_tokens if self._wants_usage else None)
+        return OpenAIStream(request_id, self._created, self._sent_tokens if self._wants_usage else None, self._base)
 
     def status(self, failure: Failure) -> int:
         return failure.row.status
@@ -180,8 +182,9 @@ OPENAI_DIALECT = OpenAIDialect(created=0)
 class OpenAIStream:
     """Chunks with deltas, a last one with the annotations, one with the usage if it is wanted, then `[DONE]`."""
 
-    def __init__(self, request_id: str, created: int, sent_tokens: int | None) -> None:
+    def __init__(self, request_id: str, created: int, sent_tokens: int | None, base: str) -> None:
         """`sent_tokens` are those of the messages; None: no usage is wanted."""
+        self._base = base
         self._request_id = request_id
         self._created = created
         self._sent_tokens = sent_tokens
@@ -195,7 +198,7 @@ class OpenAIStream:
                 return [self._chunk({**first, "content": text})]
             case Completed(answer):
                 rest = answer.text[len(self._sent) :] if answer.text.startswith(self._sent) else ""
-                annotations = [a.model_dump() for a in _annotations(answer)]
+                annotations = [a.model_dump() for a in _annotations(answer, self._base)]
                 events = [self._chunk({"content": rest})] if rest else []
                 return [
                     *events,
@@ -233,13 +236,13 @@ def _error(failure: Failure) -> dict[str, object]:
     return {"error": body}
 
 
-def _annotations(answer: Answer) -> list[Annotation]:
+def _annotations(answer: Answer, base: str) -> list[Annotation]:
     """One for each marker in the text."""
     sources = {c.number: c.passage for c in answer.citations}
     return [
         Annotation(
             url_citation=UrlCitation(
-                url=sources[number].section_url,
+                url=urljoin(base, sources[number].section_url),
                 title=sources[number].page_title,
                 start_index=marker.start(),
                 end_index=marker.end(),

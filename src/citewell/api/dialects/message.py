@@ -10,6 +10,7 @@ from citewell.api.dialects.query import (
     SESSION_PATTERN,
     RelatedSection,
     ResponseMetadata,
+    RetrievalFilters,
     metadata_of,
     related_of,
 )
@@ -32,6 +33,7 @@ from citewell.models import (
     SearchStarted,
     Span,
     TextReleased,
+    filters_of,
 )
 
 MAX_MESSAGE = 1000
@@ -65,6 +67,8 @@ class ChatRunRequest(Wire):
     history: list[HistoryMessage] | None = Field(
         None, max_length=MAX_HISTORY, description="Oldest first; replaces what is stored for the session"
     )
+
+    filters: RetrievalFilters | None = Field(None, description="Only passages that match, as in the developer dialect")
 
     @field_validator("message", mode="before")
     @classmethod
@@ -154,11 +158,12 @@ class MessageDialect:
             history=None
             if request.history is None
             else tuple(Message(turn.role, turn.content) for turn in request.history),
+            filters=filters_of(request.filters.model_dump(exclude_none=True) if request.filters else {}),
             request_id=request_id,
         )
 
     def reply(self, answer: Answer) -> bytes:
-        return _json(_reply(answer)).encode()
+        return _json(reader_reply(answer)).encode()
 
     def stream(self, request_id: str) -> "MessageStream":
         return MessageStream(self, request_id)
@@ -216,7 +221,7 @@ class MessageStream:
         return []
 
     def _end(self, answer: Answer) -> list[WireEvent]:
-        reply = _reply(answer)
+        reply = reader_reply(answer)
         done = WireEvent("done", _json(reply))
         if reply.response.startswith(self._sent) and reply.response != self._sent:
             return [_content(reply.response[len(self._sent) :]), done]
@@ -235,7 +240,7 @@ def _detail(failure: Failure) -> str:
     return f"Validation error: {failure.message}" if failure.row.code == "validation_error" else failure.message
 
 
-def _reply(answer: Answer) -> ChatRunResponse:
+def reader_reply(answer: Answer) -> ChatRunResponse:
     answered = answer.status == "success" and answer.confidence_level != "insufficient" and bool(answer.text)
     reason = answer.refusal_reason or answer.fallback_message
     return ChatRunResponse(
