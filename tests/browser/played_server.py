@@ -48,7 +48,7 @@ SOURCE = {
     "quote": "Run it with `ros2 run`.",
 }
 HIT = {"title": "Nodes", "section": "Start", "url": "/docs/nodes#start-a-node", "text": "Run it with ros2 run."}
-RELATED = {"title": "Nodes", "url": "/docs/nodes#what", "text": "A node is a process."}
+RELATED = {"title": "Nodes", "url": "/docs/nodes#what", "first_line": "A node is a process."}
 RESULTS = [SOURCE | {"number": 1, "section": "What", "url": "/docs/nodes#what"}, SOURCE]
 DONE_ID = "0b9f3c1e-52c4-4f0a-8a59-6cf1f2f1a001"
 DONE = {

@@ -4,7 +4,7 @@ import { labelOf, type Card } from "./card.js";
 import type { Turn } from "./chats.js";
 import { button, copied, element, icon } from "./elements.js";
 import { Growing, reachable, render, type Manner } from "./markdown.js";
-import { Failure, type Reply, type Source } from "./wire.js";
+import { Failure, type Related, type Reply, type Source } from "./wire.js";
 import type { Words } from "./words.js";
 
 const NEAR_END = 80; // pixels; who has scrolled up further reads something else
@@ -136,7 +136,7 @@ export class TurnView {
     this.#text.replaceChildren(element("p", {}, this.#words.refused), ...(reply.refusal_reason ? [element("p", { class: "note" }, reply.refusal_reason)] : []));
     const end: Node[] = [this.#text];
     if (reply.related?.length) {
-      const entry = ({ title, url, text = "" }: { title: string; url: string; text?: string }): HTMLElement => {
+      const entry = ({ title, url, first_line: text = "" }: Related): HTMLElement => {
         const source = { chunk_text: text, quote: text, chapter: title, section: "", url };
         return element("li", {}, this.room.card.link(source, {}, title), element("span", {}, short(text)));
       };

@@ -12,7 +12,7 @@ export interface Source {
 export interface Related {
   readonly title: string;
   readonly url: string;
-  readonly text?: string;
+  readonly first_line?: string;
 }
 
 export interface Reply {
