@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from citewell.config import Settings as Settings
     from citewell.errors import CitewellError as CitewellError
     from citewell.ingest import IngestReport as IngestReport
+    from citewell.judge import Checked as Checked
+    from citewell.judge import CheckedSentence as CheckedSentence
     from citewell.models import Answer as Answer
     from citewell.models import AnswerEvent as AnswerEvent
     from citewell.models import Citation as Citation
     from citewell.models import Completed as Completed
     from citewell.models import Message as Message
+    from citewell.models import Page as Page
     from citewell.models import PageEntry as PageEntry
     from citewell.models import Passage as Passage
     from citewell.models import PassagesFound as PassagesFound
@@ -42,7 +45,8 @@ _OWNERS = {
     "config": "Settings",
     "errors": "CitewellError",
     "ingest": "IngestReport",
-    "models": f"{_VALUES} TextReleased",
+    "judge": "Checked CheckedSentence",
+    "models": f"{_VALUES} Page TextReleased",
     "retrieval": "Found",
 }
 _OWNER_OF = {name: owner for owner, names in _OWNERS.items() for name in names.split()}

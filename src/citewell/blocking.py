@@ -127,6 +127,7 @@ class SyncBook:
     search = _blocking(Book.search)
     pages = _blocking(Book.pages)
     page = _blocking(Book.page)
+    check = _blocking(Book.check)
     verify = _blocking(Book.verify)
 
 

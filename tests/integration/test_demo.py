@@ -9,10 +9,10 @@ import citewell
 from citewell.cli.demo import demo_book
 
 
-async def test_the_demo_never_replaces_somebodys_own_book(tmp_path: Path) -> None:
+def test_the_demo_never_replaces_somebodys_own_book(tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text("# Mine\n\nThis is my own book.\n", "utf-8")
-    async with citewell.open(tmp_path / "data", settings=citewell.Settings(_env_file=None)) as book:
-        await book.ingest(tmp_path / "mine.md")
+    with citewell.open_sync(tmp_path / "data", settings=citewell.Settings(_env_file=None)) as book:
+        book.ingest(tmp_path / "mine.md")
     env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "PYTHONPATH")}
     done = subprocess.run(
         [sys.executable, "-m", "citewell", "demo", "--no-serve"],
@@ -23,9 +23,9 @@ async def test_the_demo_never_replaces_somebodys_own_book(tmp_path: Path) -> Non
     )
     assert done.returncode == 1
     assert "holds another book" in done.stderr
-    async with citewell.open(tmp_path / "data", settings=citewell.Settings(_env_file=None)) as book:
-        assert [page.title for page in await book.pages()] == ["Mine"]
+    with citewell.open_sync(tmp_path / "data", settings=citewell.Settings(_env_file=None)) as book:
+        assert [page.title for page in book.pages()] == ["Mine"]
 
 
 def test_the_demo_book_is_there() -> None:
-    assert len(list((demo_book() / "docs").rglob("*.md*"))) == 29
+    assert len(list((demo_book() / "docs").rglob("*.md*"))) == 28
