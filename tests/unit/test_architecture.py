@@ -1,6 +1,7 @@
 """What import-linter cannot say: each library has one owner, and one module reads the environment."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "citewell"
 
 OWNERS = {
-    "agents": ("agent/sdk.py",),
-    "openai": ("agent/sdk.py",),
-    "httpx2": ("agent/sdk.py",),
+    "agents": ("answering/sdk.py",),
+    "openai": ("answering/sdk.py",),
+    "httpx2": ("answering/sdk.py",),
     "mcp": ("api/mcp_server.py",),
     "fastapi": ("api/",),
     "starlette": ("api/",),
@@ -25,7 +26,7 @@ OWNERS = {
     "qdrant_edge": ("index/",),
     "qdrant_client": ("index/",),
     "onnxruntime": ("inference/", "embedding/builtin.py"),
-    "httpx": ("embedding/hosted.py", "ingest/", "index/server_client.py"),
+    "httpx": ("embedding/hosted.py", "judge/hosted.py", "ingest/", "index/server_client.py"),
     "selectolax": ("ingest/",),
     "markdown_it": ("ingest/",),
     "mdit_py_plugins": ("ingest/",),
@@ -75,10 +76,24 @@ def test_only_the_settings_read_the_environment() -> None:
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb")
     }
     # The SDK's switch is written, not read: it must be set before the SDK is imported.
-    assert readers <= {"agent/sdk.py"}
+    assert readers <= {"answering/sdk.py"}
 
 
 def test_nothing_below_the_api_knows_http() -> None:
     for name, tree in modules():
         if not name.startswith(("api/", "cli/")):
             assert not imported(tree) & {"fastapi", "starlette", "uvicorn", "sse_starlette"}, name
+
+
+def test_every_file_that_the_architecture_names_exists() -> None:
+    repo = SOURCE.parents[1]
+    text = (repo / "docs" / "architecture.md").read_text("utf-8")
+    named = set(re.findall(r"`([\w./-]+(?:\.py|/))`", text))
+    assert len(named) > 60
+    assert [name for name in sorted(named) if not (SOURCE / name).exists() and not (repo / name).exists()] == []
+
+
+def test_every_package_has_its_line_in_the_architecture() -> None:
+    text = (SOURCE.parents[1] / "docs" / "architecture.md").read_text("utf-8")
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert {name for name in packages if f"| `{name}/`" not in text} == set()
