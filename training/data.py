@@ -18,6 +18,16 @@ from training.packing import Asked, Claim, Example
 HELD_OUT_SHARE = 12
 """One page in so many of the documentation is never trained on: its rows show how training goes."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'`(\[*])|\n+")
+_NAME = re.compile(r"\b[A-Z][a-z]+(?: (?:of |the )?[A-Z][a-z]+)*\b")
+_NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d+\b")
+_PAIRS = (
+    "first last, most least, before after, largest smallest, highest lowest, more less, begin end, began ended, "
+    "start stop, started stopped, north south, east west, above below, inside outside, increase decrease, "
+    "oldest youngest, early late, can cannot, is isn't, did didn't, was wasn't, does doesn't, are aren't, won lost, "
+    "minimum maximum, allowed forbidden"
+)
+OPPOSITES = {a: b for pair in _PAIRS.split(", ") for one in [pair.split()] for a, b in (one, one[::-1])}
+_TURNED = re.compile(r"\b(?:" + "|".join(sorted(OPPOSITES, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 NLI_SHARE = {
     "mnli": 9000, "snli": 5000, "fever": 9000, "fever_symmetric": 1092, "fm2": 2548, "snli_cad": 3000, "scitail": 4000,
     "conjnli": 2500, "help": 1000, "med": 1000, "breaking_nli": 1000, "hans_swap": 700, "paws": 2500,
@@ -130,6 +140,24 @@ def _views(
     return found
 
 
+def _twisted(row: dict[str, Any], passage: str, chance: random.Random) -> list[Asked]:
+    """A question that sounds as if: another name or number of the same passage in it, or a word turned round."""
+    question = row["question"]
+    if not row["answerable"] or chance.random() < 0.4:
+        return []
+    answer = " ".join(row["answers"])
+    ways = []
+    for pattern in (_NAME, _NUMBER):
+        inside = [m for m in pattern.finditer(question) if m.start() > 0]
+        others = [t for t in pattern.findall(passage) if t not in question and t not in answer]
+        if inside and others:
+            place = chance.choice(inside)
+            ways.append(question[: place.start()] + chance.choice(others) + question[place.end() :])
+    turned = _TURNED.finditer(question)
+    ways += [question[: m.start()] + OPPOSITES[m.group().lower()] + question[m.end() :] for m in turned]
+    return [Asked(chance.choice(ways), False, 0, weight=0.6)] if ways else []
+
+
 def units(passage: str) -> list[tuple[int, int]]:
     """Sentences and lines."""
     ends = [0, *(m.end() for m in _SENTENCE_END.finditer(passage)), len(passage)]
@@ -171,7 +199,7 @@ def reading(folder: Path, seed: int) -> list[Example]:
         chance.shuffle(passages)
         for passage in passages[:wanted]:
             rows = chance.sample(by_set[name][passage], min(5, len(by_set[name][passage])))
-            asked = tuple(a for r in rows for a in _public(r, passage, chance))
+            asked = tuple(a for r in rows for a in (*_public(r, passage, chance), *_twisted(r, passage, chance)))
             if len(passage) < 1800:
                 found.append(Example((passage,), (), asked))
     chance.shuffle(found)
