@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -114,15 +113,12 @@ class Machine:
         port = self.replaced[f":{PORT}"][1:]
         self.serving = await self._started("bash", "-c", f"exec env {script} --port {port}")
         assert self.serving.stdout is not None
-        ends = time.monotonic() + 300
-        while time.monotonic() < ends:
+        while True:
             with socket.socket() as probe:
-                probe.settimeout(1)
                 if probe.connect_ex(("127.0.0.1", int(port))) == 0:
                     return
             assert self.serving.returncode is None, (await self.serving.stdout.read()).decode()
             await asyncio.sleep(0.2)
-        raise AssertionError(f"{script} does not listen")
 
     async def _started(self, *command: str) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
@@ -170,7 +166,7 @@ async def machine(folder: Path, wheel: Path, extras: str) -> AsyncIterator[Machi
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("page", "extras"),
     [
