@@ -30,11 +30,10 @@ def on_post_page(output: str, **_: object) -> str:
 
 
 def commands() -> str:
-    from citewell.cli import answering, author, demo, indexing, serving
+    from citewell.cli import add_commands
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    for module in (demo, indexing, answering, serving, author):
-        module.add_to(app)
+    add_commands(app)
     group: Any = get_command(app)
     parts = ["# Commands", "", "`citewell COMMAND --help` prints the same.", ""]
     for name, command in group.commands.items():

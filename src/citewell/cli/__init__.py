@@ -52,12 +52,17 @@ def _evaluation_is_missing(arguments: Annotated[list[str] | None, typer.Argument
     raise MissingExtraError("eval", ModuleNotFoundError(name="citewell-evaluation"))
 
 
-def main() -> None:
-    """Run a command. What goes wrong is said in one line on standard error, and the status is 1."""
+def add_commands(app: typer.Typer) -> None:
+    """All of Citewell's own; the evaluation's come from its distribution."""
     from citewell.cli import answering, author, checking, demo, indexing, serving
 
     for module in (demo, indexing, answering, checking, serving, author):
         module.add_to(app)
+
+
+def main() -> None:
+    """Run a command. What goes wrong is said in one line on standard error, and the status is 1."""
+    add_commands(app)
     _add_evaluation(app)
     try:
         app()
