@@ -26,12 +26,13 @@ def segments(source: str, *, unwrap: bool) -> list[tuple[bool, str]]:
             i += 1
             continue
         end = _closing(lines, i + 1, fence["fence"])
+        if prose:
+            found.append((False, "\n".join(prose)))
+            prose = []
         if unwrap and fence["info"].strip().startswith("mdx-code-block"):
-            prose.extend(["", *lines[i + 1 : end], ""])
+            inner = "\n".join(["", *lines[i + 1 : end], ""])
+            found.extend(segments(inner, unwrap=False))  # what it shows may hold fences of its own
         else:
-            if prose:
-                found.append((False, "\n".join(prose)))
-                prose = []
             found.append((True, "\n".join(lines[i : end + 1])))
         i = end + 1
     if prose:
