@@ -112,6 +112,8 @@ Block = Heading | Paragraph | ListItem | Definition | Table | Code | Formula | A
 
 def moved(block: Block, by: int) -> Block:
     """The block in a text that begins `by` characters earlier; backwards when `by` is negative."""
+    if not by:
+        return block
     if isinstance(block, Table):
         rows = tuple(Row(row.cells, row.start + by, row.end + by) for row in block.rows)
         return replace(block, start=block.start + by, end=block.end + by, rows=rows)

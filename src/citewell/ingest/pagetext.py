@@ -1,9 +1,10 @@
 """A page's text in the making: clean Markdown, block by block, and the typed blocks that it is made of. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 from citewell.document import (
     Admonition,
@@ -100,28 +101,27 @@ class PageText:
         self._part = part_of(title) or above
         self._sections.append((level, self._part))
         self._anchor = anchor
-        start, end = self._write(f"{'#' * level} {text}")
-        self._add(Heading(level, title, start=start, end=end))
+        self._add(partial(Heading, level, title), self._write(f"{'#' * level} {text}"))
 
     def prose(self, text: str, indent: str = "") -> None:
         """A paragraph. What would read as a heading or a fence is escaped."""
         if written := self._prose(text, indent):
-            self._add(Paragraph(start=written[0], end=written[1]))
+            self._add(Paragraph, written)
 
     def caption(self, text: str, indent: str = "") -> None:
         """What is written at a figure, a table or a listing."""
         if written := self._prose(text, indent):
-            self._add(Caption(start=written[0], end=written[1]))
+            self._add(Caption, written)
 
     def item(self, marker: str, text: str, indent: str) -> None:
         """A list item; items of one list follow each other without a blank line."""
         lines = _lines(text) or [""]
         hang = indent + " " * (len(marker) + 1)
         body = "\n".join([f"{indent}{marker} {lines[0]}".rstrip(), *(hang + line for line in lines[1:])])
-        start, end = self._write(body, "\n" if self._in_list else "\n\n")
+        written = self._write(body, "\n" if self._in_list else "\n\n")
         self._in_list = True
         level = sum(isinstance(self.blocks[i], ListItem) for i in self._within())
-        self._add(ListItem(level, marker, start=start, end=end), holds=True)
+        self._add(partial(ListItem, level, marker), written, holds=True)
 
     def define(self, terms: list[str], meaning: str, anchor: str = "") -> None:
         """A term, or several, and the first paragraph of what it means."""
@@ -132,24 +132,24 @@ class PageText:
         if not body:
             return
         self._anchor = anchor or self._anchor
-        start, end = self._write("\n".join([_escaped(body[0]), *body[1:]]))
-        self._add(Definition(plain(", ".join(terms)), start=start, end=end), holds=True)
+        written = self._write("\n".join([_escaped(body[0]), *body[1:]]))
+        self._add(partial(Definition, plain(", ".join(terms))), written, holds=True)
 
     def box(self, kind: str, title: str, indent: str = "") -> None:
         """The title of an admonition. Without one it is named by its kind, in the line of what follows: "Note: …"."""
         title = title.strip()
         if title and title.lower() != kind.lower():
             if written := self._prose(title, indent):
-                self._add(Admonition(kind.lower(), plain(title), start=written[0], end=written[1]), holds=True)
+                self._add(partial(Admonition, kind.lower(), plain(title)), written, holds=True)
         elif kind.lower() in ADMONITIONS:
             name = kind.capitalize()
-            start, end = self._write(f"{indent}{name}:")
+            written = self._write(f"{indent}{name}:")
             self._after_kind = True
-            self._add(Admonition(kind.lower(), name, start=start, end=end), holds=True)
+            self._add(partial(Admonition, kind.lower(), name), written, holds=True)
 
     def tab(self, label: str, indent: str = "") -> None:
         if written := self._prose(label, indent):
-            self._add(Tab(plain(label), start=written[0], end=written[1]), holds=True)
+            self._add(partial(Tab, plain(label)), written, holds=True)
 
     def code(self, source: str, info: str = "", caption: str = "") -> None:
         """A fenced block, always at the left margin, so that its lines are those of the source."""
@@ -157,13 +157,11 @@ class PageText:
         fence = "`" * max(3, longest + 1)
         source = source.removesuffix("\n")
         info = _SPACE.sub(" ", info).strip().replace("`", "")
-        start, end = self._write(f"{fence}{info}\n{source}\n{fence}")
         language, title = code_info(info)
-        self._add(Code(language, caption or title, start=start, end=end))
+        self._add(partial(Code, language, caption or title), self._write(f"{fence}{info}\n{source}\n{fence}"))
 
     def math(self, source: str) -> None:
-        start, end = self._write(f"$$\n{source.strip()}\n$$")
-        self._add(Formula(start=start, end=end))
+        self._add(Formula, self._write(f"$$\n{source.strip()}\n$$"))
 
     def table(self, rows: list[list[str]]) -> None:
         """The first row is the header."""
@@ -173,13 +171,13 @@ class PageText:
         padded = [tuple(_SPACE.sub(" ", cell).strip() for cell in (*row, *[""] * (width - len(row)))) for row in rows]
         lines = [table_row(row) for row in padded]
         lines.insert(1, "|" + " --- |" * width)
-        start, end = self._write("\n".join(lines))
-        at = start + len(lines[0]) + len(lines[1]) + 2
+        written = self._write("\n".join(lines))
+        at = written[0] + len(lines[0]) + len(lines[1]) + 2
         placed: list[Row] = []
         for cells, line in zip(padded[1:], lines[2:], strict=True):
             placed.append(Row(cells, at, at + len(line)))
             at += len(line) + 1
-        self._add(Table(padded[0] if any(padded[0]) else (), tuple(placed), start=start, end=end))
+        self._add(partial(Table, padded[0] if any(padded[0]) else (), tuple(placed)), written)
 
     def _prose(self, text: str, indent: str) -> tuple[int, int] | None:
         lines = _lines(text)
@@ -193,9 +191,10 @@ class PageText:
     def _within(self) -> tuple[int, ...]:
         return tuple(container.block for container in self._open if container.block is not None)
 
-    def _add(self, block: Block, *, holds: bool = False) -> None:
+    def _add(self, kind: Callable[..., Block], place: tuple[int, int], *, holds: bool = False) -> None:
         """`holds`: the block is the own one of the container that was entered last."""
-        self.blocks.append(replace(block, anchor=self._anchor, part=self._part, within=self._within()))
+        within = self._within() if self._open else ()
+        self.blocks.append(kind(start=place[0], end=place[1], anchor=self._anchor, part=self._part, within=within))
         if holds and self._open and self._open[-1].block is None:
             self._open[-1].block = len(self.blocks) - 1
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from citewell.document import (
+    Admonition,
     Block,
     Code,
     Definition,
@@ -133,7 +134,7 @@ def _telling(page: Page) -> list[_Section]:
 def _is_signpost(page: Page, section: _Section) -> bool:
     titles = (page.title, *section.path)
     return all(
-        isinstance(b, Paragraph) and is_signpost(page.text[b.start : b.end], titles)
+        isinstance(b, Paragraph | Admonition) and is_signpost(page.text[b.start : b.end], titles)
         for b in page.blocks[section.first : section.end]
     )
 
@@ -142,30 +143,30 @@ def _sections(page: Page) -> Iterator[_Section]:
     """A heading with nothing under it counts only when the page has nothing else."""
     stack: list[Heading] = []
     places = _own_places(page.blocks)
-    open_section: _Section | None = None
-    terms: list[int] = []
+    path: tuple[str, ...] = ()
+    inside: list[int] = []
+    begun: int | None = None
     yielded = False
+
+    def section(end: int) -> _Section:
+        first = 0 if begun is None else begun
+        return _Section((*path, *(places[i] for i in inside)), page.blocks[first].anchor, first, end)
+
     for number, block in enumerate(page.blocks):
+        is_heading = isinstance(block, Heading)
+        terms = [i for i in (*block.within, number) if i in places] if places and not is_heading else []
+        if begun is not None and (is_heading or terms != inside):
+            yield section(number)
+            yielded, begun = True, None
         if isinstance(block, Heading):
             while stack and stack[-1].level >= block.level:
                 stack.pop()
             stack.append(block)
-            begun = None
-        else:
-            before, terms = terms, [i for i in (*block.within, number) if i in places] if places else []
-            path = (*_path(page, stack), *(places[i] for i in terms))
-            begun = _Section(path, block.anchor, number, number + 1)
-        if open_section is not None:
-            if begun and before == terms:
-                open_section = replace(open_section, end=number + 1)
-                continue
-            yield open_section
-            yielded = True
-        open_section = begun
-    if open_section is not None:
-        yield open_section
-    elif not yielded and page.blocks:
-        yield _Section(_path(page, stack), stack[-1].anchor if stack else "", 0, len(page.blocks))
+            path = _path(page, stack)
+        elif begun is None:
+            begun, inside = number, terms
+    if begun is not None or (page.blocks and not yielded):
+        yield section(len(page.blocks))
 
 
 def _path(page: Page, stack: Sequence[Heading]) -> tuple[str, ...]:
