@@ -1,20 +1,24 @@
 """A book file, PDF or EPUB, as a source of pages."""
 
 import asyncio
+import contextlib
 import hashlib
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 
 from citewell.errors import IngestError
-from citewell.ingest.epub import EpubBook, EpubDocument, UnreadableEpub
+from citewell.ingest.bounds import SMALL, UnreadablePage, Worker
 from citewell.ingest.files import UnreadableFile, read_bytes
+from citewell.ingest.formats.epub import EpubBook, EpubDocument, UnreadableEpub, read_document
+from citewell.ingest.html import UnreadableHtml
 from citewell.ingest.pagetext import spoken
-from citewell.ingest.pdf import UnreadablePdf, read_pdf
 from citewell.ingest.routes import joined, label_of
 from citewell.ingest.sources import Failure, Outcome, PageRead, Validators
 from citewell.models import Page
 
 MAX_BOOK_BYTES = 300_000_000
+BOOK_SECONDS = 900
+"""Of CPU that a PDF of many pages may take."""
 
 
 class BookSource:
@@ -34,7 +38,8 @@ class BookSource:
         data = await asyncio.to_thread(self._data)
         if self._path.suffix.lower() == ".pdf":
             self.discovered = 1
-            yield await asyncio.to_thread(self._pdf, data)
+            with contextlib.closing(Worker(BOOK_SECONDS)) as worker:
+                yield await self._pdf(worker, data)
             return
         try:
             book = EpubBook(data)
@@ -42,8 +47,9 @@ class BookSource:
             raise IngestError(f"{self._path.name} cannot be read: {error}") from error
         self.discovered = len(book.hrefs)
         documents = book.documents()
-        while (document := await asyncio.to_thread(next, documents, None)) is not None:
-            yield self._epub(book, document)
+        with contextlib.closing(Worker()) as worker:
+            while (document := await asyncio.to_thread(next, documents, None)) is not None:
+                yield await self._epub(worker, book, document)
 
     def _data(self) -> bytes:
         try:
@@ -51,11 +57,13 @@ class BookSource:
         except UnreadableFile as error:
             raise IngestError(f"{self._path.name} cannot be read: {error}") from error
 
-    def _pdf(self, data: bytes) -> Outcome:
+    async def _pdf(self, worker: Worker, data: bytes) -> Outcome:
+        from citewell.ingest.formats.pdf import UnreadablePdf, read_pdf
+
         url = joined(self.base_url, "", "/" + self._path.name)
         try:
-            read = read_pdf(data)
-        except UnreadablePdf as error:
+            read = await worker.run(read_pdf, data)
+        except (UnreadablePdf, UnreadablePage) as error:
             return Failure(url, error.code, str(error))
         if not read.text.strip():
             return Failure(url, "empty_page", "The PDF has no text; it may be a scan. Recognize its text first.")
@@ -67,13 +75,19 @@ class BookSource:
             Failure(url, "unreadable_page", f"Page {number} of the PDF cannot be read.", is_lost=False)
             for number in read.unreadable_pages
         ]
-        return PageRead(page, tuple(problems))
+        return PageRead(page, tuple(problems), letters=read.letters)
 
-    def _epub(self, book: EpubBook, document: EpubDocument) -> Outcome:
+    async def _epub(self, worker: Worker, book: EpubBook, document: EpubDocument) -> Outcome:
         url = joined(self.base_url, self._path.name, "/" + document.href)
-        read = document.page
-        if read is None:
+        if document.problem:
             return Failure(url, "unreadable_document", document.problem)
+        run = asyncio.to_thread if len(document.source) <= SMALL else worker.run
+        try:
+            read = await run(read_document, document.source)
+        except UnreadableHtml as error:
+            return Failure(url, "unreadable_document", str(error))
+        except UnreadablePage as error:
+            return Failure(url, error.code, str(error))
         text = read.text.text
         if not text.strip():
             return Failure(url, "empty_page", "The document has no text.", is_lost=False)

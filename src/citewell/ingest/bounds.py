@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 SMALL = 50_000
@@ -81,14 +80,12 @@ class Worker:
 
 
 def _started() -> "subprocess.Popen[bytes]":
-    here = str(Path(__file__).parents[2])
-    path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    code = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import work; work()"
     return subprocess.Popen(  # noqa: S603 - our own interpreter and code
-        [sys.executable, "-c", f"from {__name__} import work; work()"],
+        [sys.executable, "-c", code, *sys.path],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": path},
     )
 
 

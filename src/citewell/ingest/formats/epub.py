@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag
 
-from citewell.ingest.html import HtmlPage, UnreadableHtml, read_html
+from citewell.ingest.html import HtmlPage, read_html
 from citewell.ingest.plainxml import Element, UnreadableXml, elements
 
 MAX_FILES = 10_000
@@ -24,9 +24,14 @@ class UnreadableEpub(ValueError):
 @dataclass(frozen=True, slots=True)
 class EpubDocument:
     href: str
-    page: HtmlPage | None
+    source: str
     problem: str = ""
-    """Why there is no page."""
+    """Why there is no source."""
+
+
+def read_document(source: str) -> HtmlPage:
+    """Raises UnreadableHtml."""
+    return read_html(_SELF_CLOSED.sub(r"<\1\2></\1>", source))
 
 
 class EpubBook:
@@ -60,11 +65,11 @@ class EpubBook:
         for href in self.hrefs:
             try:
                 source = self._read(posixpath.normpath(posixpath.join(self._folder, href))).decode("utf-8-sig")
-                yield EpubDocument(href, read_html(_SELF_CLOSED.sub(r"<\1\2></\1>", source)))
+                yield EpubDocument(href, source)
             except UnicodeDecodeError as error:
-                yield EpubDocument(href, None, f"Byte {error.start:,} is not UTF-8.")
-            except (UnreadableEpub, UnreadableHtml) as error:
-                yield EpubDocument(href, None, str(error))
+                yield EpubDocument(href, "", f"Byte {error.start:,} is not UTF-8.")
+            except UnreadableEpub as error:
+                yield EpubDocument(href, "", str(error))
 
     def _xml(self, name: str) -> list[Element]:
         try:

@@ -1,0 +1,117 @@
+"""PDF files into one page with page numbers. The only module that imports pypdf."""
+
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from citewell.document import Block
+from citewell.errors import MissingExtraError
+from citewell.ingest.formats.pdf_text import Line, PrintedPage, assembled, lines_of
+from citewell.ingest.pagetext import plain
+from citewell.ingest.share import letters
+
+try:
+    from pypdf import PageObject, PdfReader
+    from pypdf.errors import PyPdfError
+    from pypdf.generic import Destination
+except ModuleNotFoundError as error:
+    raise MissingExtraError("pdf", error) from error
+
+MAX_PAGES = 20_000
+MAX_HEADINGS = 20_000
+_MAX_OUTLINE_DEPTH = 6
+# What pypdf lets through when a file is not what it says.
+_DAMAGE = (PyPdfError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError)
+
+
+class UnreadablePdf(ValueError):
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> tuple[type["UnreadablePdf"], tuple[str, str]]:
+        return UnreadablePdf, (self.code, str(self))
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    text: str
+    title: str
+    page_starts: tuple[int, ...]
+    blocks: tuple[Block, ...]
+    unreadable_pages: tuple[int, ...]
+    letters: int
+    """That stand on the pages, running heads included."""
+
+
+def read_pdf(data: bytes) -> PdfText:
+    """Raises UnreadablePdf."""
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise UnreadablePdf("encrypted", "The PDF is encrypted. Save it without a password.")
+        count = len(reader.pages)
+        title = plain(str(reader.metadata.title or "")) if reader.metadata else ""
+    except UnreadablePdf:
+        raise
+    except _DAMAGE as error:
+        raise UnreadablePdf("damaged", "The file is not a PDF that can be read.") from error
+    if count > MAX_PAGES:
+        raise UnreadablePdf("too_large", f"The PDF has {count:,} pages; the limit is {MAX_PAGES:,}.")
+    pages: list[PrintedPage] = []
+    unreadable: list[int] = []
+    for number in range(count):
+        try:
+            pages.append(_printed(reader.pages[number]))
+        except _DAMAGE:
+            pages.append(PrintedPage([]))
+            unreadable.append(number + 1)
+    stands = sum(letters(line.text) for page in pages for line in page.lines)
+    made = assembled(pages, _outline(reader), title)
+    return PdfText(made.text, made.title, made.page_starts, made.blocks, tuple(unreadable), stands)
+
+
+def _printed(page: PageObject) -> PrintedPage:
+    pieces: list[tuple[str, float]] = []
+
+    def seen(text: str, around: list[float], matrix: list[float], font: object, size: float) -> None:
+        del font
+        pieces.append((text, round(size * abs(matrix[3] * around[3]) or size, 1)))
+
+    page.extract_text(visitor_text=seen)
+    lines = lines_of(pieces)
+    try:
+        layout = page.extract_text(extraction_mode="layout") if _may_have_table(lines) else ""
+    except _DAMAGE:
+        layout = ""
+    return PrintedPage(lines, layout.split("\n"))
+
+
+def _may_have_table(lines: list[Line]) -> bool:
+    """Cells come as short lines or as lines of few words; a page of prose has hardly any."""
+    widest = max((len(line.text) for line in lines), default=0)
+    return sum(len(line.text) < widest / 2 for line in lines) >= 3
+
+
+def _outline(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:
+    """Bookmarks by page number: their levels and titles."""
+    found: dict[int, list[tuple[int, str]]] = {}
+    count = 0
+
+    def gather(entries: Iterable[object], level: int) -> None:
+        nonlocal count
+        for entry in entries:
+            if isinstance(entry, list):
+                if level < _MAX_OUTLINE_DEPTH:
+                    gather(entry, level + 1)
+            elif isinstance(entry, Destination) and entry.title and count < MAX_HEADINGS:
+                count += 1
+                number = reader.get_destination_page_number(entry)
+                if number is not None:
+                    found.setdefault(number, []).append((level, plain(str(entry.title))))
+
+    try:
+        gather(reader.outline, 1)
+    except _DAMAGE:
+        return found
+    return found

@@ -1,0 +1,104 @@
+"""PDF: what is printed, put together again; what stands on the pages is counted in what came in."""
+
+import pytest
+
+from citewell.document import Heading, Paragraph, Table, prose
+from citewell.ingest.formats.pdf import PdfText, read_pdf
+from citewell.ingest.formats.pdf_text import Line, PrintedPage, assembled, lines_of
+from tests.support.pdf import Text, lines, printed
+
+PROSE = [
+    "The arm has three joints, and each of them is moved by a motor of its own that",
+    "turns at most by 270 degrees before it stops at the end of its way.",
+]
+WORDS = "none one two three four five".split()
+
+
+def handbook() -> PdfText:
+    pages = []
+    for number in range(1, 6):
+        head = [Text(72, 820, 9, "Small Arms" if number % 2 else "A Handbook"), Text(290, 20, 9, f"Page {number} of 5")]
+        body = [Text(72, 780, 18, f"Chapter {number}"), *lines([*PROSE, f"So it is said in {WORDS[number]}."])]
+        if number == 1:
+            body.insert(0, Text(72, 800, 26, "A Handbook of Small Arms"))
+        if number == 2:
+            rows = [("Joint", "Torque", "Weight"), ("elbow", "20 Nm", "3 kg"), ("wrist", "5 Nm", "1 kg")]
+            body += [
+                Text(72 + 120 * j, 700 - 14 * i, 10, cell) for i, row in enumerate(rows) for j, cell in enumerate(row)
+            ]
+            body += lines(["After the table the text goes on for a while, as texts do when they can."], top=640)
+        if number == 3:
+            body += [Text(72, 60, 7, "1 Less when it is cold.")]
+        if number == 5:
+            body += [
+                Text(72, 700, 18, "References"),
+                *lines(["[1] A. Author. A paper.", "[2] B. Author. More."], top=680),
+            ]
+        pages.append([*head, *body])
+    return read_pdf(printed(pages, "Microsoft Word - arms.docx"))
+
+
+@pytest.fixture(scope="module")
+def book() -> PdfText:
+    return handbook()
+
+
+def test_a_title_that_names_a_file_gives_way_to_the_largest_line(book: PdfText) -> None:
+    assert book.title == "A Handbook of Small Arms"
+
+
+def test_larger_lines_are_headings_where_there_are_no_bookmarks(book: PdfText) -> None:
+    headings = [(b.level, b.title) for b in book.blocks if isinstance(b, Heading)]
+    chapters = [(2, f"Chapter {number}") for number in range(1, 6)]
+    assert headings == [(1, "A Handbook of Small Arms"), *chapters, (2, "References")]
+
+
+def test_running_heads_of_left_and_right_pages_are_gone(book: PdfText) -> None:
+    assert "Page" not in book.text
+    assert "Small Arms" not in book.text.replace("A Handbook of Small Arms", "")
+
+
+def test_a_table_is_rows(book: PdfText) -> None:
+    (table,) = (block for block in book.blocks if isinstance(block, Table))
+    assert table.header == ("Joint", "Torque", "Weight")
+    assert [row.cells for row in table.rows] == [("elbow", "20 Nm", "3 kg"), ("wrist", "5 Nm", "1 kg")]
+    assert table.anchor == "page=2"
+
+
+def test_a_footnote_is_a_paragraph_of_its_own_and_references_are_marked(book: PdfText) -> None:
+    paragraphs = [prose(book.text, b) for b in book.blocks if isinstance(b, Paragraph)]
+    assert "1 Less when it is cold." in paragraphs
+    marked = [prose(book.text, b) for b in book.blocks if b.part == "references"]
+    assert marked == ["References", "[1] A. Author. A paper.", "[2] B. Author. More."]
+
+
+def test_everything_but_running_heads_comes_in(book: PdfText) -> None:
+    bare = "".join(book.text.split())
+    for line in (*PROSE, "After the table the text goes on for a while, as texts do when they can."):
+        assert "".join(line.split()) in bare
+    assert bare.count("".join(PROSE[1].split())) == 5
+
+
+def test_ligatures_are_letters() -> None:
+    assert lines_of([("The ﬁrst oﬃce\n", 10), ("ﬂow", 10)]) == [Line("The first office", 10), Line("flow", 10)]
+
+
+@pytest.mark.parametrize(
+    ("printed_line", "read"),
+    [
+        ("T able 2 is on A WS now.", "Table 2 is on AWS now."),
+        ("The table of AWS, and I am at a desk.", "The table of AWS, and I am at a desk."),
+        ("A cat and A PI here, A PI there, A USB port.", "A cat and API here, API there, A USB port."),
+    ],
+)
+def test_split_capitals_are_joined_where_the_document_has_the_word(printed_line: str, read: str) -> None:
+    other = "See the table: AWS, the USB, a scatter plot, am."
+    text = assembled([PrintedPage([Line(printed_line, 10), Line(other, 10)])], {}, "").text
+    assert text == f"{read} {other}" or text == f"{read}\n\n{other}"
+
+
+def test_columns_of_prose_are_no_table() -> None:
+    left = "words of the left column that are many"
+    layout = [f"{left}      and as many of the right column here" for _ in range(5)]
+    page = PrintedPage([Line(" ".join(line.split()), 10) for line in layout], layout)
+    assert not [block for block in assembled([page], {}, "").blocks if isinstance(block, Table)]
