@@ -159,10 +159,10 @@ class _Line:
 
     def groups(self, key: str) -> tuple[tuple[str, ...], ...]:
         value = self._fields.get(key, [])
-        lists = isinstance(value, list) and all(isinstance(group, list) and group for group in value)
-        if not lists or not all(isinstance(phrase, str) for group in value for phrase in group):
+        groups = value if isinstance(value, list) else [None]
+        if not all(isinstance(group, list) and group and all(isinstance(p, str) for p in group) for group in groups):
             raise self.wrong(f"`{key}` must be a list of lists of texts.")
-        return tuple(tuple(group) for group in value)
+        return tuple(tuple(group) for group in groups)
 
     def number_of(self, key: str) -> int | None:
         value = self._fields.get(key)

@@ -8,8 +8,10 @@ import pytest
 from citewell.models import Answer, Citation, Passage, Question, ScoredPassage
 from citewell.retrieval import Found
 from citewell_evaluation import Evaluation
-from citewell_evaluation.book import evaluate_book, is_expected, plain
+from citewell_evaluation.book import evaluate_book
+from citewell_evaluation.datasets import GoldenQuestion
 from citewell_evaluation.json_form import to_json, without_times
+from citewell_evaluation.verdicts import folded, is_expected, verdict_of
 
 GOLDEN = [
     {"question": "What is a node?", "kind": "factual", "urls": ["/docs/nodes"], "answer": "a running process"},
@@ -83,8 +85,9 @@ async def test_the_rank_of_the_right_page_is_counted(golden: Path) -> None:
 
 async def test_an_answer_needs_the_golden_words(golden: Path) -> None:
     found = await evaluate_book(golden, searching=Searching(), answering=Answering())
-    assert value(found, "Answers", "all", "answered") == pytest.approx(2 / 3)
-    assert value(found, "Answers", "all", "golden words") == pytest.approx(1 / 2)
+    assert value(found, "Answers", "all", "complete") == pytest.approx(1 / 3)
+    assert value(found, "Answers", "all", "wrong") == pytest.approx(1 / 3)
+    assert value(found, "Answers", "all", "refused") == pytest.approx(1 / 3)
     assert {i.question: i.scores["right"] for i in found.items} == {
         "What is a node?": 1.0,
         "How do I start it?": 0.0,
@@ -131,5 +134,48 @@ def test_urls_match_exactly() -> None:
     assert not is_expected("https://b.example/docs/x", ["https://a.example/docs/x"])
 
 
+def test_a_page_is_known_by_the_end_of_its_path() -> None:
+    assert is_expected("/en/quickstart/#post", ["/quickstart/"])
+    assert is_expected("https://a.example/ch04-01.html", ["/ch04-01.html"])
+    assert is_expected("/", ["/"])
+    assert not is_expected("/quickstart/", ["/"])
+
+
 def test_words_are_found_through_markers_emphasis_and_line_breaks() -> None:
-    assert plain("Use `ros2` **run**\nnow [12].") == "use ros2 run now."
+    assert folded("Use `ros2` **run**\nnow [12].") == "use ros2 run now ."
+    assert folded("| a | _b_ | snake_case |") == " a b snake_case "
+
+
+KINDS = GoldenQuestion(
+    "1", "Which kinds?", ("/p",), "list", (("read", "reading"), ("write",)), must_not=("seek",), max_words=8
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("There are read and `write` [1].", "complete"),
+        ("There is reading.", "partial"),
+        ("Read, write and seek.", "partial"),
+        ("Read and write, and here are many more words than wanted.", "partial"),
+        ("Neither.", "wrong"),
+    ],
+)
+def test_an_answer_is_complete_partial_or_wrong_by_its_phrases(answer: str, verdict: str) -> None:
+    assert verdict_of(KINDS, answer, cites=False) == verdict
+
+
+async def test_a_follow_up_is_asked_after_its_earlier_question(tmp_path: Path) -> None:
+    path = tmp_path / "talks.jsonl"
+    line = {"question": "How do I start it?", "urls": ["/docs/launch"], "history": ["What is a node?"]}
+    path.write_text(json.dumps(line | {"must": [["launcher"]], "max_words": 9}))
+    asked: list[Question] = []
+
+    class Listening(Answering):
+        async def answer(self, question: Question) -> Answer:
+            asked.append(question)
+            return await super().answer(question)
+
+    found = await evaluate_book(path, searching=Searching(), answering=Listening())
+    assert [m.content for m in asked[1].history or ()] == ["What is a node?", ANSWERS["What is a node?"][0]]
+    assert value(found, "Answers", "all", "complete") == 1

@@ -98,7 +98,7 @@ class Retriever:
             return replace(known, embedding_ms=0.0, search_ms=0.0)
         ranked = await self.rank(query, depth=top_k, filters=filters, history=history)
         if has_unknown_word(query, ranked.passages):
-            spelt = (await self._words_of(generation)).corrected(query)
+            spelt = await self._spelt(query, generation)
             if spelt != query:
                 ranked = await self.rank(spelt, depth=top_k, filters=filters, history=history)
         threshold = WEAKEST_SCORE if score_threshold is None else score_threshold
@@ -108,6 +108,14 @@ class Retriever:
         if len(self._remembered) > self._most_remembered:
             self._remembered.popitem(last=False)
         return found
+
+    async def _spelt(self, query: str, generation: str) -> str:
+        """As the book spells; as it is when its words cannot be gathered in time."""
+        try:
+            async with asyncio.timeout(self._seconds / 2):
+                return (await self._words_of(generation)).corrected(query)
+        except TimeoutError:
+            return query
 
     async def _words_of(self, generation: str) -> Vocabulary:
         """The book's own words, gathered once for each generation, when a question first has one that it lacks."""
