@@ -279,7 +279,7 @@ class Engine:
             run.composition = None
             run.forms = standing_alone(question.text, run.history)
             run.asked = await self._searched(run, run.forms[0])
-            run.parts = parts_of(run.asked)
+            run.parts = _alone(parts_of(run.asked))
             further = run.parts[1:] if len(run.parts) > 1 else run.forms[1:]
             for query in further:
                 await self._searched(run, query)
@@ -462,6 +462,12 @@ class Engine:
             fallback_message="AI summarization unavailable",
             deterministic=False,
         )
+
+
+def _alone(parts: Sequence[str]) -> list[str]:
+    """The parts of a question, each of which stands alone: "and what is its default?" has the first one's subject."""
+    first = Message("user", parts[0])
+    return [parts[0], *(standing_alone(part, [first])[0] for part in parts[1:])]
 
 
 def _elapsed(run: _Run) -> float:

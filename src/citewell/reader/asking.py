@@ -12,8 +12,13 @@ from citewell.document import Part
 from citewell.text import content_stems, stem
 
 _SEVERAL = re.compile(
-    r"\b(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|which (?:\w+ ){0,3}?\w+s\b(?! (?:is|was|does)\b)|"
-    r"what (?:\w+ ){0,3}?\w+[^s\W]s (?:are|can|do|does|is there|exist)|what are|how many)",
+    r"\b(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|what are|how many|"
+    r"(?:which|what) (?:\w+ ){0,2}?(?!(?:is|was|does|has|this|its)\b)\w+[^su\W]s\b(?! (?:is|was)\b))",
+    re.IGNORECASE,
+)
+_THINGS = re.compile(
+    r"\b(?:which|what|list|all|the)(?: (?!(?:is|was|does|has|this|its|are|do)\b)[\w-]+){0,2} [\w-]+[^su\W]s\b|"
+    r"\b(?:kinds?|types?|sorts?) of(?: [\w-]+){1,2}",
     re.IGNORECASE,
 )
 _SOME = re.compile(r"\b(?:which|what|any|some) (?:ones? )?of\b|\bof (?:them|these|those)\b", re.IGNORECASE)
@@ -76,6 +81,12 @@ class Inquiry:
     def parts(self) -> frozenset[Part]:
         """Parts of the book other than its body that are asked for by name."""
         return frozenset(part for start, part in _PARTS if any(word.startswith(start) for word in self._stems))
+
+    def asks_for(self, title: str) -> bool:
+        """Whether a title names the things that are asked for: "Environment variables", "Authentication"."""
+        words = content_stems(title)
+        things = {stem for match in _THINGS.finditer(self.text) for stem in content_stems(match[0])}
+        return bool(words) and things.issuperset(words)
 
     @cached_property
     def _stems(self) -> frozenset[str]:

@@ -19,6 +19,7 @@ from citewell.document import (
     Span,
     Table,
     announces,
+    sentences,
 )
 from citewell.models import SELECTION_URL, Passage
 from citewell.reader.asking import Inquiry
@@ -27,6 +28,8 @@ from citewell.reader.spread import Piece, Spread
 
 RELEVANT = 0.5
 """From here on a unit belongs to what answers."""
+LIKE = 0.8
+"""Share of the best item's score from which another one answers as well."""
 FURTHER = 0.6
 """Share of the best score that something further needs."""
 RELATED = 0.25
@@ -38,6 +41,9 @@ ENOUGH = 110
 MOST = 260
 """Words that one list, table or run of steps may have; longer ones come by what is relevant in them."""
 GROUPS = 3
+_FEWEST, _MOST_SECTIONS = 2, 12
+_NEAR_CODE = 4
+"""Blocks after a sentence that tells how, among which its example is looked for."""
 _COUNTED = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|these|following|below|\d{1,2})\b",
     re.IGNORECASE,
@@ -51,6 +57,8 @@ class Quote:
     piece: Piece
     spans: tuple[Span, ...]
     """Places in the passage's text, in order."""
+    label: str = ""
+    """The heading of the section that the quote stands for, where headings are the list that was asked for."""
 
     @property
     def words(self) -> int:
@@ -72,11 +80,14 @@ def choose(
     `pages` has all passages of those pages that may be quoted beyond what was found.
     """
     spreads = _spreads(readings, pages)
+    ranked = _ranked(inquiry, spreads)
+    if listed := _sections_listed(inquiry, spreads, ranked):
+        return [listed]
     groups: list[list[Quote]] = []
     taken: set[tuple[int, int]] = set()
     best = 0.0
     words = 0
-    for candidate in _ranked(inquiry, spreads):
+    for candidate in ranked:
         best = best or candidate.score
         if len(groups) == GROUPS or (groups and candidate.score < max(RELEVANT * best, FURTHER * best)):
             break
@@ -129,6 +140,34 @@ def _in_reading_order(groups: Sequence[list[Quote]]) -> list[list[Quote]]:
     return sorted(groups, key=lambda g: (rank[g[0].piece.passage.url], g[0].piece.at))
 
 
+def _sections_listed(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Candidate]) -> list[Quote]:
+    """Where several things are asked for and a heading names them, the headings below it are the list."""
+    if not inquiry.several or inquiry.some or not ranked or ranked[0].score >= RELEVANT:
+        return []
+    for spread in spreads:
+        for piece in spread.pieces:
+            path = piece.passage.heading_path if piece.units else ()
+            for depth, title in enumerate((piece.passage.page_title, *path)):
+                if inquiry.asks_for(title) and (quotes := _below(spread, path[:depth])):
+                    return quotes
+    return []
+
+
+def _below(spread: Spread, path: tuple[str, ...]) -> list[Quote]:
+    """The first sentence of each section below a heading, under the section's own heading."""
+    quotes: dict[str, Quote] = {}
+    for piece in spread.pieces:
+        heading = piece.passage.heading_path
+        label = " › ".join(heading[len(path) :])
+        if heading[: len(path)] != path or not label or label in quotes or not isinstance(piece.block, Paragraph):
+            continue
+        first = next(iter(sentences(piece.passage.text, piece.block)), None)
+        if first is not None and piece.block.part == "body":
+            quotes[label] = Quote(piece, (first,), label)
+    words = sum(quote.words for quote in quotes.values())
+    return list(quotes.values()) if _FEWEST <= len(quotes) <= _MOST_SECTIONS and words <= MOST else []
+
+
 class _Wholes:
     """A block with all that belongs to it."""
 
@@ -156,7 +195,22 @@ class _Wholes:
         quotes = [_sentences(piece, whole=piece.words <= SHORT)]
         if quotes[0].spans[-1:] and quotes[0].spans[-1].end >= piece.block.end:
             quotes += self._announced(piece)
+        if self._inquiry.steps and len(quotes) == 1:
+            quotes += self._example(piece)
         return quotes
+
+    def _example(self, piece: Piece) -> list[Quote]:
+        """For "how do I": the code that follows in the section, with the sentence before it."""
+        for after in self._spread.pieces[piece.at + 1 : piece.at + 1 + _NEAR_CODE]:
+            if not self._spread.same_section(piece, after):
+                break
+            if isinstance(after.block, Code) and not after.block.within:
+                return [
+                    q
+                    for q in self._with_lead(after, [_all(p) for p in self._spread.whole(after)])
+                    if q.piece is not piece
+                ]
+        return []
 
     def _announced(self, piece: Piece) -> list[Quote]:
         """The list, table, code or formula after a paragraph that waits for it, or that answers with it."""
@@ -202,7 +256,8 @@ class _Wholes:
         siblings = self._spread.siblings(item)
         lead = self._spread.lead(siblings[0])
         announced = lead is not None and announces(lead.passage.text, lead.block)
-        relevant = [s for s in siblings if _best(self._spread.held(s)) >= RELEVANT]
+        scores = [_best(self._spread.held(sibling)) for sibling in siblings]
+        relevant = [score for score in scores if score >= max(RELEVANT, LIKE * max(scores))]
         steps = isinstance(item.block, ListItem) and item.block.marker[:1].isdigit()
         short = _words(p for s in siblings for p in self._spread.held(s)) <= SHORT * 2
         many = len(relevant) > 1 or self._inquiry.several

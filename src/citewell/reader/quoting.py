@@ -42,7 +42,7 @@ def _lines(group: Sequence[Quote], number: Number) -> Iterator[str]:
     for _, pieces in groupby(group, key=lambda quote: quote.piece.number):
         quotes = list(pieces)
         block = quotes[0].piece.block
-        if previous is not None and not (isinstance(block, ListItem) and isinstance(previous.piece.block, ListItem)):
+        if previous is not None and not _tight(previous, quotes[0]):
             yield ""
         depth = max((texts.get(n, 0) for n in block.within), default=0)
         if isinstance(block, ListItem) and not alone:
@@ -53,8 +53,17 @@ def _lines(group: Sequence[Quote], number: Number) -> Iterator[str]:
         previous = quotes[-1]
 
 
+def _tight(previous: Quote, quote: Quote) -> bool:
+    """Items of a list stand line by line."""
+    blocks = (previous.piece.block, quote.piece.block)
+    return bool(quote.label) or all(isinstance(block, ListItem) for block in blocks)
+
+
 def _rendered(quotes: Sequence[Quote], markers: Sequence[str], *, alone: bool) -> Iterator[str]:
     first = quotes[0].piece
+    if quotes[0].label:
+        yield f"- **{quotes[0].label}**: {_flat(_texts(quotes[0])[0])} {markers[0]}"
+        return
     match first.block:
         case Table(header=header, rows=rows):
             columns = len(header) or max((len(row.cells) for row in rows), default=1)
