@@ -20,7 +20,9 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.errors import CitewellError
 from citewell.grounding import LexicalJudge
+from citewell.inference import ReadingModel
 from citewell.models import Question
+from citewell.reader import TrainedReader
 from citewell.text import sentences
 from citewell.wiring import open_searching
 
@@ -33,7 +35,7 @@ async def main(url: str, count: int) -> None:
     unknown = [line for line in lines if line.get("not_in_book")]
     asked = known[:: max(1, len(known) // count)][:count] + unknown[:: max(1, 3 * len(unknown) // count)][: count // 3]
     tally = dict.fromkeys(("answered", "refused", "failed", "kept", "dropped", "right", "with_text"), 0)
-    agent = BookAgent(HostedModel("local", url, "none", seconds=600.0), deadline=600.0)
+    agent = BookAgent(HostedModel("local", url, "none", seconds=600.0), seconds=600.0)
     options = EngineOptions(total_seconds=660.0)
     with tempfile.TemporaryDirectory() as folder:
         address = address_of(None, Path(folder))
@@ -41,6 +43,7 @@ async def main(url: str, count: int) -> None:
         async with open_searching(Settings.from_environment()) as parts, ConversationStore.open(address) as store:
             engine = Engine(
                 retriever=parts.retriever,
+                reader=TrainedReader(ReadingModel()),
                 agent=agent,
                 judge=LexicalJudge(),
                 confidence=Confidence.load(),
