@@ -131,5 +131,5 @@ def test_labels_before_headings_with_a_line_above() -> None:
 
 def test_a_configuration_with_computed_values_gives_what_is_plain() -> None:
     read = read_configuration("import os\nsource_suffix = {'.txt': 'restructuredtext'}\nlanguage = os.getcwd()\n")
-    assert read.suffixes == (".txt", ".rst", ".md")
+    assert read.suffixes == (".txt", ".rst", ".md", ".ipynb")
     assert not read.language

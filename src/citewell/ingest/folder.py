@@ -11,19 +11,21 @@ from pathlib import Path, PurePosixPath
 from citewell.errors import IngestError
 from citewell.ingest.bounds import SECONDS, SMALL, PageIsLarge, UnreadablePage, Worker
 from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_text, walk
-from citewell.ingest.formats import mdbook, mkdocs, myst
+from citewell.ingest.formats import asciidoc, mdbook, mkdocs, myst, notebook
 from citewell.ingest.formats.contents import Entry
 from citewell.ingest.formats.includes import Expanded
 from citewell.ingest.formats.unread import UNREAD
 from citewell.ingest.frontmatter import FrontMatter, category_label, split_front_matter
 from citewell.ingest.html import UnreadableHtml, read_html
 from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, roots_of
-from citewell.ingest.markdown import read_markdown
+from citewell.ingest.markdown import Flavour, read_markdown
 from citewell.ingest.pagetext import plain, spoken
 from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, legible, mkdocs_route
 from citewell.ingest.share import markdown_letters, rst_letters
 from citewell.ingest.sources import (
+    ASCIIDOC_SUFFIXES,
     HTML_SUFFIXES,
+    NOTEBOOK_SUFFIXES,
     RST_SUFFIXES,
     SUFFIXES,
     Failure,
@@ -52,7 +54,13 @@ class _File:
     def is_rst(self) -> bool:
         """By its suffix, or, in a Sphinx project, because it is no Markdown."""
         suffix = self.path.suffix.lower()
-        return suffix in RST_SUFFIXES or (self.root.flavour == "sphinx" and suffix != ".md")
+        is_other = suffix in (".md", *NOTEBOOK_SUFFIXES)
+        return suffix in RST_SUFFIXES or (self.root.flavour == "sphinx" and not is_other)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Brought to plain Markdown before it is read."""
+        return self.path.suffix.lower() in (*ASCIIDOC_SUFFIXES, *NOTEBOOK_SUFFIXES)
 
 
 class FolderSource:
@@ -183,13 +191,16 @@ class FolderSource:
             return Failure(self._url(file, front), error.code, str(error))
         except UnreadableHtml as error:
             return Failure(self._url(file, front), "unreadable_html", str(error))
+        except notebook.UnreadableNotebook as error:
+            return Failure(self._url(file, front), "unreadable_document", str(error))
 
     def _markdown(self, file: _File, front: FrontMatter, body: str, most: int) -> Outcome:
         url = self._url(file, front)
         source = self._expanded(file, body)
         if len(source.text) > most:
             raise PageIsLarge
-        read = read_markdown(source.text, file.root.flavour, lambda target: self._partial(file, target))
+        flavour: Flavour = "mdbook" if file.is_foreign else file.root.flavour
+        read = read_markdown(source.text, flavour, lambda target: self._partial(file, target))
         if not read.text.blocks:
             read.text.prose(front.description)
         if not read.text.blocks:
@@ -215,11 +226,16 @@ class FolderSource:
             language=front.language or file.root.language or spoken(read.text.text),
             version=file.root.version,
         )
-        stands = markdown_letters(source.text, mdx=file.root.flavour == "docusaurus")
+        stands = markdown_letters(source.text, mdx=flavour == "docusaurus")
         return PageRead(page, tuple(problems), letters=stands)
 
     def _expanded(self, file: _File, body: str) -> Expanded:
-        """With what the page takes from other files."""
+        """As Markdown, with what the page takes from other files. Raises UnreadableNotebook."""
+        suffix = file.path.suffix.lower()
+        if suffix in ASCIIDOC_SUFFIXES:
+            return asciidoc.expanded(body, file.path, self._folder)
+        if suffix in NOTEBOOK_SUFFIXES:
+            body = notebook.as_markdown(body)
         match file.root.flavour:
             case "mdbook":
                 return mdbook.expanded(body, file.path, self._folder)
@@ -280,7 +296,7 @@ class FolderSource:
         root, path = file.root, file.relative
         if path.suffix.lower() in HTML_SUFFIXES:
             route = html_route(path)
-        elif file.is_rst or root.flavour == "sphinx":
+        elif file.is_rst or root.flavour == "sphinx" or (file.is_foreign and root.flavour != "mkdocs"):
             route = html_route(path.with_suffix(".html"))
         elif root.flavour == "mkdocs":
             route = mkdocs_route(path, directory_urls=root.directory_urls)

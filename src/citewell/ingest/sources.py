@@ -9,7 +9,9 @@ from citewell.models import Page
 
 HTML_SUFFIXES = (".html", ".htm")
 RST_SUFFIXES = (".rst", ".rest")
-SUFFIXES = (".md", ".mdx", ".markdown", *HTML_SUFFIXES, *RST_SUFFIXES)
+ASCIIDOC_SUFFIXES = (".adoc", ".asciidoc")
+NOTEBOOK_SUFFIXES = (".ipynb",)
+SUFFIXES = (".md", ".mdx", ".markdown", *HTML_SUFFIXES, *RST_SUFFIXES, *ASCIIDOC_SUFFIXES, *NOTEBOOK_SUFFIXES)
 BOOK_SUFFIXES = (".pdf", ".epub")
 
 

@@ -44,7 +44,7 @@ class Configuration:
 
     language: str = ""
     root: str = "index"
-    suffixes: tuple[str, ...] = (".rst", ".md")
+    suffixes: tuple[str, ...] = (".rst", ".md", ".ipynb")
     excluded: tuple[str, ...] = ()
 
     def rule_against(self, path: PurePosixPath) -> str:
@@ -64,7 +64,7 @@ def read_configuration(source: str) -> Configuration:
     return Configuration(
         language=language.split("_")[0].lower() if isinstance(language, str) and language else "",
         root=root if isinstance(root, str) and root else "index",
-        suffixes=tuple(dict.fromkeys((*(s for s in suffixes if isinstance(s, str)), ".rst", ".md"))),
+        suffixes=tuple(dict.fromkeys((*(s for s in suffixes if isinstance(s, str)), ".rst", ".md", ".ipynb"))),
         excluded=tuple(p for p in excluded if isinstance(p, str)) if isinstance(excluded, list | tuple) else (),
     )
 

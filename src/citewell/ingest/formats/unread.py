@@ -5,9 +5,6 @@ _BOOK = "A book file in a folder is not read. Ingest it by itself."
 UNREAD = {
     ".pdf": _BOOK,
     ".epub": _BOOK,
-    ".ipynb": _CONVERT,
-    ".adoc": _CONVERT,
-    ".asciidoc": _CONVERT,
     ".docx": _CONVERT,
     ".odt": _CONVERT,
     ".rtf": _CONVERT,
