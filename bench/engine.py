@@ -30,6 +30,7 @@ from measuring import (
 
 import citewell
 from citewell.config import Settings
+from citewell.document import split_sentences
 from citewell.embedding import BuiltinEmbedder
 from citewell.gate import CitationGate
 from citewell.grounding import LexicalJudge
@@ -38,7 +39,6 @@ from citewell.ingest.folder import FolderSource
 from citewell.ingest.sources import PageRead
 from citewell.ingest.splitting import Limit, split
 from citewell.models import Answer, Completed, Failed, Passage, TextReleased
-from citewell.text import sentences
 
 PASSAGES = 10_000
 DELTA = 12
@@ -117,7 +117,7 @@ async def gate_times(answers: list[Answer]) -> dict[str, float]:
     """The gate alone, over the answers again: milliseconds for each sentence."""
     judge, times = LexicalJudge(), []
     for answer in answers:
-        count = len(sentences(answer.text))
+        count = len(split_sentences(answer.text))
         if answer.status != "success" or not count:
             continue
         gate = CitationGate(judge)

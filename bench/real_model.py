@@ -18,12 +18,12 @@ from citewell.config import Settings
 from citewell.conversations import address_of, new_session_id
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
+from citewell.document import split_sentences
 from citewell.errors import CitewellError
 from citewell.grounding import LexicalJudge
 from citewell.inference import ReadingModel
 from citewell.models import Question
 from citewell.reader import TrainedReader
-from citewell.text import sentences
 from citewell.wiring import open_searching
 
 GOLDEN = Path(__file__).parent.parent / "examples" / "book" / "golden.jsonl"
@@ -67,7 +67,7 @@ async def ask(engine: Engine, line: dict[str, str], tally: dict[str, int]) -> No
     tally["answered" if answer.status == "success" else "refused"] += 1
     tally["dropped"] += answer.dropped_sentences
     if answer.status == "success":
-        tally["kept"] += len(sentences(answer.text))
+        tally["kept"] += len(split_sentences(answer.text))
     if line.get("answer") and answer.status == "success":
         tally["with_text"] += 1
         tally["right"] += line["answer"].lower() in answer.text.lower()

@@ -1,127 +1,15 @@
-"""Words and their stems, and Markdown taken apart for those who do not read a page's blocks yet. Pure.
-
-The only module that imports Stemmer.
-"""
+"""Words and their stems. Pure. The only module that imports Stemmer."""
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
 
 import Stemmer
 
-from citewell.document import STOPWORDS, split_sentences
+from citewell.document import STOPWORDS
 
-__all__ = [
-    "STOPWORDS",
-    "Block",
-    "BlockKind",
-    "Sentence",
-    "blocks",
-    "content_stems",
-    "is_signpost",
-    "sentences",
-    "stem",
-    "words",
-]
-
-BlockKind = Literal["heading", "paragraph", "list_item", "table", "code"]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block of Markdown; `start` and `end` are offsets into the text it was found in."""
-
-    kind: BlockKind
-    start: int
-    end: int
-    level: int = 0
-    """Of a heading; of a list item, its indent in columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    text: str
-    start: int
-    end: int
-
-
-_FENCE = re.compile(r"^[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})")
-_HEADING = re.compile(r"^(#{1,6})(?:[ \t]|$)")
-_ITEM = re.compile(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_TABLE_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$")
-
-
-def blocks(text: str) -> list[Block]:
-    """The blocks of clean Markdown in order. Blank lines belong to none; an unclosed fence runs to the end."""
-    found: list[Block] = []
-    lines = list(_lines(text))
-    i = 0
-    while i < len(lines):
-        start, line = lines[i]
-        if not line.strip():
-            i += 1
-            continue
-        kind: BlockKind
-        level = 0
-        last = i
-        if fence := _FENCE.match(line):
-            kind = "code"
-            last = _fence_end(lines, i, fence.group(1))
-        elif heading := _HEADING.match(line):
-            kind, level = "heading", len(heading.group(1))
-        elif _TABLE_ROW.match(line):
-            kind = "table"
-            while last + 1 < len(lines) and _TABLE_ROW.match(lines[last + 1][1]):
-                last += 1
-        elif item := _ITEM.match(line):
-            kind, level = "list_item", len(item.group(1).expandtabs(4))
-            last = _prose_end(lines, i)
-        else:
-            kind = "paragraph"
-            last = _prose_end(lines, i)
-        found.append(Block(kind, start, lines[last][0] + len(lines[last][1]), level))
-        i = last + 1
-    return found
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    start = 0
-    for line in text.split("\n"):
-        yield start, line
-        start += len(line) + 1
-
-
-def _fence_end(lines: list[tuple[int, str]], first: int, fence: str) -> int:
-    close = re.compile(r"^[ \t]*(?:>[ \t]?)*" + re.escape(fence[0]) + "{" + str(len(fence)) + r",}[ \t]*$")
-    for i in range(first + 1, len(lines)):
-        if close.match(lines[i][1]):
-            return i
-    return len(lines) - 1
-
-
-def _prose_end(lines: list[tuple[int, str]], first: int) -> int:
-    last = first
-    while last + 1 < len(lines):
-        line = lines[last + 1][1]
-        if (
-            not line.strip()
-            or _FENCE.match(line)
-            or _HEADING.match(line)
-            or _ITEM.match(line)
-            or _TABLE_ROW.match(line)
-        ):
-            break
-        last += 1
-    return last
-
-
-def sentences(text: str, offset: int = 0) -> list[Sentence]:
-    """The sentences of one paragraph or list item, with their text. Offsets are into `text`, plus `offset`."""
-    return [Sentence(text[start:end], start + offset, end + offset) for start, end in split_sentences(text)]
-
+__all__ = ["STOPWORDS", "content_stems", "is_signpost", "stem", "words"]
 
 _WORD = re.compile(r"[^\W_]+(?:[-_.'’:/][^\W_]+)*", re.UNICODE)
 _LOCAL = threading.local()

@@ -169,14 +169,6 @@ async def test_the_pages_of_the_book_are_listed_and_read(retriever: Retriever) -
     assert [page.url.rsplit("/", 1)[1] for page in await retriever.pages()] == list(PAGES)
 
 
-async def test_the_context_joins_neighbours_of_a_section_within_the_budget(retriever: Retriever) -> None:
-    found = await retriever.search("robot falls support polygon", score_threshold=0.0, top_k=1)
-    (stretch,) = await retriever.context(found.passages, token_budget=200)
-    assert stretch.text == "\n\n".join(PAGES["balance"])
-    (alone,) = await retriever.context(found.passages, token_budget=12)
-    assert len(alone.passages) == 1
-
-
 async def test_an_index_of_another_embedder_is_refused_by_name(index: EdgeIndex) -> None:
     other = HashingEmbedder()
     other.name = "another"

@@ -67,7 +67,7 @@ def test_the_quote_is_the_place_that_supports() -> None:
     found = BuiltinJudge().judge("The arm can lift 5 kilograms.", ["Nothing here.", passage])
     assert found.best == 1
     assert found.quote is not None
-    assert passage[slice(*found.quote)] == "- The arm lifts 5 kg."
+    assert passage[slice(*found.quote)] == "The arm lifts 5 kg."
 
 
 def test_two_sentences_of_one_passage_support_together() -> None:

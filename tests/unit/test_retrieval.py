@@ -1,7 +1,6 @@
 """The pure parts of retrieval: fusion, duplicates, joining, terms, requests."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from citewell.index import Hit
 from citewell.index.terms import Bm25Encoder, identifiers
 from citewell.models import Message, Passage, ScoredPassage
 from citewell.retrieval import RetrievalRequest
-from citewell.retrieval.context import join, stretches
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, with_best_meaning
 from citewell.retrieval.selection import same, shown
@@ -177,53 +175,6 @@ def test_the_ranking_stays_when_every_word_is_known(query: str) -> None:
 
 def test_nothing_ranked_stays_nothing() -> None:
     assert with_best_meaning("anything", []) == []
-
-
-@given(st.text(min_size=1, max_size=200), st.lists(st.integers(0, 199), max_size=8), st.integers(0, 20))
-def test_a_page_cut_into_overlapping_passages_is_joined_again(text: str, cuts: list[int], overlap: int) -> None:
-    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    pieces = [
-        passage(i, text[max(0, a - overlap) : b], start=max(0, a - overlap))
-        for i, (a, b) in enumerate(pairwise(places))
-    ]
-    assert join(reversed(pieces)) == text
-
-
-def test_a_gap_between_passages_becomes_a_blank_line() -> None:
-    assert join([passage(0, "one", start=0), passage(1, "two", start=10)]) == "one\n\ntwo"
-
-
-def words_of(text: str) -> int:
-    return len(text.split())
-
-
-def test_neighbours_of_the_same_section_are_joined_while_they_fit() -> None:
-    page = [passage(i, f"sentence number {i} ends.", start=i * 24) for i in range(5)]
-    page[4] = replace(page[4], heading_path=("B",))
-
-    def neighbours(found: Passage) -> list[Passage]:
-        near = [page[i] for i in (found.chunk_index + 1, found.chunk_index - 1) if 0 <= i < len(page)]
-        return [p for p in near if p.heading_path == found.heading_path]
-
-    (whole,) = stretches([scored(page[3])], neighbours, words_of, token_budget=100)
-    assert [p.chunk_index for p in whole.passages] == [2, 3]
-    (alone,) = stretches([scored(page[3])], neighbours, words_of, token_budget=5)
-    assert [p.chunk_index for p in alone.passages] == [3]
-
-
-def test_found_passages_beside_each_other_become_one_stretch_of_the_better_one() -> None:
-    page = [passage(i, f"text {i}") for i in range(3)]
-    made = stretches([scored(page[1], 0.9), scored(page[0], 0.8)], lambda _: [], words_of, token_budget=100)
-    assert [(s.found.passage.id, len(s.passages)) for s in made] == [("id-1", 2)]
-
-
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(1, 120))
-def test_a_context_never_exceeds_its_budget_but_always_holds_the_best_passage(sizes: list[int], budget: int) -> None:
-    found = [scored(passage(i * 2, "word " * size)) for i, size in enumerate(sizes)]
-    made = stretches(found, lambda p: [passage(p.chunk_index + 1, "near " * 3)], words_of, token_budget=budget)
-    spent = sum(words_of(p.text) for stretch in made for p in stretch.passages)
-    assert made[0].found == found[0]
-    assert spent <= max(budget, sizes[0])
 
 
 @pytest.mark.parametrize(

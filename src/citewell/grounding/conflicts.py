@@ -8,12 +8,12 @@ from typing import Final
 
 from citewell.grounding.alignment import Alignment, align
 from citewell.grounding.claims import Reading, Word, read
-from citewell.grounding.evidence import Evidence, prepared
+from citewell.grounding.evidence import Evidence, Sentence, prepared
 from citewell.grounding.lexicon import lexicon
 from citewell.grounding.quantities import Quantity
 from citewell.grounding.rules import reversed_polarity
 from citewell.grounding.support import plain
-from citewell.text import Sentence, stem
+from citewell.text import stem
 
 _ASKED: Final = 0.4
 """Share of the question that a sentence must speak of."""

@@ -9,12 +9,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from citewell.document import read_plain, sentences
 from citewell.grounding.claims import Reading, Word, read
 from citewell.grounding.lexicon import lexicon
 from citewell.grounding.quantities import Quantity
-from citewell.text import Sentence, blocks, sentences
 
 FloatArray = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    text: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +119,5 @@ def word_vectors(rows: NDArray[np.int32]) -> FloatArray:
 
 def _units(text: str) -> list[Sentence]:
     """Sentences of prose, items and headings; rows of tables; lines of code."""
-    found: list[Sentence] = []
-    for block in blocks(text):
-        piece = text[block.start : block.end]
-        if block.kind in ("table", "code", "heading"):
-            start = block.start
-            for line in piece.split("\n"):
-                if line.strip():
-                    found.append(Sentence(line, start, start + len(line)))
-                start += len(line) + 1
-        else:
-            found.extend(sentences(piece, block.start))
-    return found
+    places = (span for block in read_plain(text) for span in sentences(text, block))
+    return [Sentence(text[start:end], start, end) for start, end in places]

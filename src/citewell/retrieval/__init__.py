@@ -1,7 +1,6 @@
 """The right passage first: hybrid search over an index and an embedder, and the library interface on top."""
 
 from citewell.models import ChunkResult, RetrievalRequest, SearchResult
-from citewell.retrieval.context import Stretch
 from citewell.retrieval.followup import standing_alone
 from citewell.retrieval.library import embed_query, retrieve, retrieve_with_retry
 from citewell.retrieval.search import Found, Retriever
@@ -12,7 +11,6 @@ __all__ = [
     "RetrievalRequest",
     "Retriever",
     "SearchResult",
-    "Stretch",
     "embed_query",
     "retrieve",
     "retrieve_with_retry",

@@ -4,7 +4,7 @@ import asyncio
 import statistics
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import stamina
@@ -14,7 +14,6 @@ from citewell.embedding import Embedder
 from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
 from citewell.models import NO_FILTERS, Filters, Generation, Message, Page, PageEntry, Passage, ScoredPassage, Vector
-from citewell.retrieval.context import Stretch, stretches
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, has_unknown_word, with_best_meaning
 from citewell.retrieval.selection import shown
@@ -169,18 +168,6 @@ class Retriever:
 
     async def embed_query(self, query: str) -> Vector:
         return await self._embedder.embed_query(query)
-
-    async def context(self, found: Sequence[ScoredPassage], *, token_budget: int) -> list[Stretch]:
-        """The found passages joined with their neighbours of the same section, as much as fits the budget."""
-        pages: dict[str, Mapping[int, Passage]] = {}
-        for url in {scored.passage.url for scored in found}:
-            pages[url] = {passage.chunk_index: passage for passage in await self._index.passages_of(url)}
-
-        def neighbours(passage: Passage) -> list[Passage]:
-            beside = (pages[passage.url].get(passage.chunk_index + step) for step in (1, -1))
-            return [near for near in beside if near is not None and near.heading_path == passage.heading_path]
-
-        return stretches(found, neighbours, self._embedder.count_tokens, token_budget=token_budget)
 
     async def page(self, url: str) -> Page | None:
         return await self._index.page(url)
