@@ -56,6 +56,9 @@ docs-site: .venv/.dev ## build the docs as a site in site/, links checked
 docs: docs-site ## serve the docs, with Citewell answering questions about Citewell (PORT=8123 picks the port)
 	@sh scripts/serve_docs $(PORT)
 
+screenshots: .venv/.dev browser ## take the pictures of the widget in docs/images
+	@$(BIN)/python scripts/screenshots.py
+
 format: .venv/.dev ## format and mend what ruff can mend
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
 
@@ -71,4 +74,4 @@ lock: ## write the lock files again from pyproject.toml
 clean: ## remove the environment, caches and the demo's data
 	@rm -rf .venv .citewell .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage-html .import_linter_cache
 
-.PHONY: help setup demo serve test check unit coverage browser widget format bench peers lock clean
+.PHONY: help setup demo serve test check unit coverage browser widget screenshots format bench peers lock clean

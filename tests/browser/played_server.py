@@ -69,6 +69,9 @@ class PlayedServer:
         self.play = "answer"
         self.key: str | None = None
         self.source = SOURCE
+        self.pages = PAGES
+        self.said: str | None = None
+        """What the model says in place of its usual answer."""
         self.hits: list[dict[str, str]] = [HIT]
         self.feedback: list[tuple[str, dict[str, Any]]] = []
         self.keys: list[str | None] = []
@@ -107,34 +110,40 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
-        if url.path.startswith(("/book/", "/search", "/answers/")) and self._locked():
-            return
-        if url.path == "/search":
-            self.server_state.searches.append(parse_qs(url.query)["q"][0])
-            self._json({"results": self.server_state.hits})
-        elif url.path.startswith("/answers/"):
-            if url.path.endswith(DONE_ID):
-                self._json({"question": "How do I run it?"} | DONE)
-            else:
-                self._json({"detail": "gone", "code": "NOT_FOUND"}, 404)
+        pages = self.server_state.pages
+        if url.path.startswith(("/book", "/search", "/answers/")):
+            if not self._locked():
+                self._data(url.path, parse_qs(url.query))
         elif url.path.startswith("/widget"):
             self._asset("widget", url.path.removeprefix("/widget/").removeprefix("/"))
-        elif url.path == "/book":
-            self._json({"name": "The Robot Book", "pages": len(PAGES)})
-        elif url.path == "/book/questions":
-            self._json(QUESTIONS)
         elif url.path == "/docs":
             self._reply(200, REFERENCE, "text/html")
-        elif url.path == "/book/pages":
-            self._json([{"url": u, "title": t, "module": m} for u, (t, m, _) in PAGES.items()])
-        elif url.path == "/book/page":
-            wanted = parse_qs(url.query)["url"][0]
-            title, _, markdown = PAGES[wanted]
-            self._json({"url": wanted, "title": title, "markdown": markdown})
-        elif url.path == "/" or url.path in PAGES:
+        elif url.path == "/" or url.path in pages:
             self._file("index.html")
+        elif "text/html" in self.headers.get("Accept", ""):
+            self._file("index.html", 404)
         else:
             self._file(url.path.removeprefix("/page/"))
+
+    def _data(self, path: str, query: dict[str, list[str]]) -> None:
+        state = self.server_state
+        if path == "/search":
+            state.searches.append(query["q"][0])
+            self._json({"results": state.hits})
+        elif path.endswith(DONE_ID):
+            self._json({"question": "How do I run it?"} | DONE)
+        elif path.startswith("/answers/"):
+            self._json({"detail": "gone", "code": "NOT_FOUND"}, 404)
+        elif path == "/book":
+            self._json({"name": "The Robot Book", "pages": len(state.pages)})
+        elif path == "/book/questions":
+            self._json(QUESTIONS)
+        elif path == "/book/pages":
+            self._json([{"url": u, "title": t, "module": m} for u, (t, m, _) in state.pages.items()])
+        else:
+            wanted = query["url"][0]
+            title, _, markdown = state.pages[wanted]
+            self._json({"url": wanted, "title": title, "markdown": markdown})
 
     def _locked(self) -> bool:
         key = self.server_state.key
@@ -143,10 +152,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._json({"detail": "A valid key is required in the header X-API-Key.", "code": "UNAUTHORIZED"}, 401)
         return True
 
-    def _file(self, name: str) -> None:
-        self._asset("page", name)
+    def _file(self, name: str, status: int = 200) -> None:
+        self._asset("page", name, status)
 
-    def _asset(self, folder: str, name: str) -> None:
+    def _asset(self, folder: str, name: str, status: int = 200) -> None:
         kinds = {
             "html": "text/html",
             "js": "text/javascript",
@@ -155,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
             "json": "application/json",
         }
         body = files("citewell").joinpath("assets", folder, name).read_bytes()
-        self._reply(200, body, kinds[name.rpartition(".")[2]])
+        self._reply(status, body, kinds[name.rpartition(".")[2]])
 
     def _json(self, value: object, status: int = 200, **headers: str) -> None:
         self._reply(status, json.dumps(value).encode(), "application/json", **headers)
@@ -224,6 +233,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._event("content", {"delta": f"{ATTACK} [2] <script>document.title='owned'</script>"})
             source = SOURCE | {"chapter": ATTACK, "section": ATTACK, "url": "javascript:document.title='owned'"}
             self._event("done", DONE | {"response": f"{ATTACK} [2]", "sources": [source]})
+            return
+        if self.server_state.said is not None:
+            self._event("content", {"delta": self.server_state.said})
+            sources = [RESULTS[0], self.server_state.source]
+            answer = {"response": self.server_state.said, "sources": sources}
+            self._event("done", DONE | answer)
             return
         self._event("content", {"delta": "Run it with "})
         if play in ("slow", "cut", "error"):

@@ -8,7 +8,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.browser.looking import complaints, find, focused, found, marked
+from tests.browser.looking import complaints, find, focused, found, marked, violations
 from tests.browser.played_server import QUESTIONS, SOURCE, PlayedServer
 
 pytestmark = pytest.mark.browser
@@ -415,3 +415,28 @@ def test_the_suggested_questions_are_those_of_the_book(page: WebDriver, played: 
     find(page, ".welcome button", QUESTIONS[1]).click()
     find(page, ".sources li")
     assert played.bodies[0]["message"] == QUESTIONS[1]
+
+
+def test_axe_has_nothing_to_say(page: WebDriver, played: PlayedServer) -> None:
+    opened(page, played, "/docs/formulas")
+    ask(page, "How do I run it?")
+    find(page, ".sources li")
+    assert violations(page, "document") == []
+
+
+def test_the_bar_names_the_book_and_chapters_follow_each_other(page: WebDriver, played: PlayedServer) -> None:
+    opened(page, played, "/docs/nodes")
+    find(page, ".brand", "The Robot Book")
+    page.set_window_size(1700, 900)
+    assert [h.text for h in found(page, "#headings a")] == ["What a node is", "Start"]
+    find(page, "#around .after", "Title").click()
+    find(page, "#chapter h1", "Title")
+    find(page, "#around .before", "Nodes").click()
+    find(page, "#chapter h2", "What a node is")
+
+
+def test_an_address_that_the_book_does_not_have_shows_the_way_back(page: WebDriver, played: PlayedServer) -> None:
+    page.get(f"{played.url}/docs/no-such-page")
+    find(page, "#chapter .note", "no page at this address")
+    find(page, "#chapter a", "first page").click()
+    find(page, "#chapter h2", "What a node is")

@@ -1,7 +1,7 @@
 // Citations: a chip for each marker, and the card that shows what is cited on hover, focus and tap.
 
 import { element } from "./elements.js";
-import { fragment, safeAddress, type Place } from "./places.js";
+import { fragment, safeAddress, wordsOf, type Place } from "./places.js";
 import type { Source } from "./wire.js";
 import type { Words } from "./words.js";
 
@@ -73,7 +73,7 @@ export class Card {
     this.#chip?.removeAttribute("aria-describedby");
     this.#chip = chip;
     const words = this.words();
-    const quote = (source.quote ?? source.chunk_text).replace(/\s+/g, " ").trim();
+    const quote = wordsOf(source.quote ?? source.chunk_text);
     const [title, ...rest] = source.url ? labelOf(source).split(" › ") : [words.selection];
     this.root.replaceChildren(
       element("strong", {}, title ?? ""),

@@ -103,7 +103,7 @@ export class Panel {
   #build(): void {
     const root = this.host.shadowRoot!;
     dressed(root, css);
-    const head = element("header", { part: "header" }, this.#title, this.#fresh, this.#earlier, this.#closing);
+    const head = element("div", { class: "top", part: "header" }, this.#title, this.#fresh, this.#earlier, this.#closing);
     const line = element("div", { class: "line" }, this.#input, this.#stopping, this.#send);
     this.#form.append(this.#search.list, this.#contextChip, line);
     this.#box.append(head, this.#past, this.#log, this.#form, this.#status);

@@ -47,7 +47,7 @@ export function fragment(url: URL, quote: string): string {
 }
 
 /** The words of Markdown as a page shows them. */
-const wordsOf = (markdown: string): string => textOf(render(markdown, MANNER)).map((node) => node.data).join(" ").replace(/\s+/g, " ").trim();
+export const wordsOf = (markdown: string): string => textOf(render(markdown, MANNER)).map((node) => node.data).join(" ").replace(/\s+/g, " ").trim();
 
 const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 const lettersOf = (markdown: string): string => plain(textOf(render(markdown, MANNER)).map((node) => node.data).join(""));

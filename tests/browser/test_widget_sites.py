@@ -1,0 +1,229 @@
+"""The widget on other people's sites, in a real browser: a plain page under a strict policy, Docusaurus, Material."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from tests.browser.looking import SECONDS, complaints, find, focused, found, marked, shadow, violations
+from tests.browser.played_server import DONE_ID, PlayedServer
+from tests.browser.site_server import Site, docusaurus_site, mkdocs_site, plain_site
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+_SELECT = "const p = document.querySelector('main p, article p'); getSelection().selectAllChildren(p); return p"
+
+
+@pytest.fixture(scope="module", params=["plain", "mkdocs", "docusaurus"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    made: dict[str, Any] = {
+        "plain": plain_site,
+        "mkdocs": lambda: mkdocs_site(tmp_path_factory.mktemp("mkdocs")),
+        "docusaurus": docusaurus_site,
+    }
+    built: Site = made[request.param]()
+    return built
+
+
+@pytest.fixture
+def reader(page: WebDriver, played: PlayedServer, site: Site) -> Iterator[WebDriver]:
+    """On the page about nodes, with the widget ready."""
+    with site.served(played.url) as url:
+        page.get(f"{url}/docs/nodes")
+        find(page, ".launch")
+        yield page
+        page.get("about:blank")
+
+
+def opened(page: WebDriver) -> None:
+    ActionChains(page).key_down(Keys.CONTROL).send_keys("i").key_up(Keys.CONTROL).perform()
+    find(page, "#message")
+
+
+def ask(page: WebDriver, question: str) -> None:
+    find(page, "#message").send_keys(question, Keys.ENTER)
+
+
+def hosts(page: WebDriver) -> set[str]:
+    entries = "return performance.getEntriesByType('resource').map((entry) => new URL(entry.name).host)"
+    return set(page.execute_script(entries))
+
+
+def test_a_reader_asks_follows_a_citation_and_says_that_it_helped(reader: WebDriver, played: PlayedServer) -> None:
+    opened(reader)
+    assert focused(reader).get_attribute("id") == "message"
+    ask(reader, "How do I run it?")
+    find(reader, ".sources li", "Nodes › Start")
+    assert violations(reader) == []
+    find(reader, ".tool.good").click()
+    find(reader, ".comment input").send_keys("Just right.", Keys.ENTER)
+    find(reader, ".rated", "Thank you")
+    assert played.feedback[-1][1] == {"rating": "up", "comment": "Just right."}
+    chip = find(reader, ".answer a.cite")
+    ActionChains(reader).move_to_element(chip).perform()
+    assert "Run it with" in find(reader, ".card q").text
+    chip.click()
+    assert marked(reader).startswith("Run it with")
+    assert reader.current_url.endswith("#start-a-node")
+    assert find(reader, ".question", "How do I run it?")
+    own = reader.current_url.split("/")[2]
+    assert hosts(reader) <= {own, played.url.removeprefix("http://")}
+    assert complaints(reader) == []
+
+
+def test_selected_words_are_asked_about_by_mouse_and_by_keyboard(reader: WebDriver, played: PlayedServer) -> None:
+    reader.execute_script(_SELECT)
+    find(reader, ".about", "Ask about this").click()
+    assert "A node is a process" in find(reader, ".context").text
+    ask(reader, "What is this?")
+    find(reader, ".sources li")
+    assert played.bodies[-1]["context"].startswith("A node is a process")
+    assert "A node is a process" in find(reader, ".selected").text
+    ActionChains(reader).send_keys(Keys.ESCAPE).perform()
+    find(reader, ".launch")
+    reader.execute_script("document.activeElement?.blur?.()")
+    reader.execute_script(_SELECT)
+    opened(reader)
+    assert "A node is a process" in find(reader, ".context").text
+
+
+def test_stopping_and_losing_the_server_keep_what_was_said(reader: WebDriver, played: PlayedServer) -> None:
+    played.play = "slow"
+    opened(reader)
+    ask(reader, "One?")
+    find(reader, ".answer .text", "Run it with")
+    find(reader, ".stop").click()
+    find(reader, ".note", "Stopped.")
+    played.play = "cut"
+    ask(reader, "Two?")
+    find(reader, ".turn:last-child .text", "Run it with")
+    played.go_on.set()
+    again = find(reader, ".error[role=alert] button", "Try again")
+    assert "Run it with" in find(reader, ".turn:last-child .text").text
+    played.play = "answer"
+    again.click()
+    find(reader, ".turn:last-child .sources li")
+    assert not found(reader, ".error")
+    assert played.keys[-1] == played.keys[-2] != played.keys[-3]
+
+
+def test_typing_searches_and_the_keyboard_alone_is_enough(reader: WebDriver, played: PlayedServer) -> None:
+    opened(reader)
+    find(reader, "#message").send_keys("run")
+    find(reader, ".hits [role=option]", "Start")
+    assert find(reader, ".hits [aria-selected=true]").text == "Ask: run"
+    assert violations(reader) == []
+    ActionChains(reader).send_keys(Keys.ARROW_DOWN, Keys.ENTER).perform()
+    assert marked(reader).startswith("Run it with")
+    ActionChains(reader).send_keys(Keys.ESCAPE).perform()
+    find(reader, ".launch")
+    assert not [panel for panel in found(reader, ".panel") if panel.is_displayed()]
+    assert played.bodies == []
+
+
+def test_it_is_dark_where_the_site_is_and_a_sheet_on_a_phone(reader: WebDriver, played: PlayedServer) -> None:
+    light = find(reader, ".launch").value_of_css_property("background-color")
+    reader.execute_script(
+        "document.documentElement.dataset.theme = 'dark'; document.body.dataset.mdColorScheme = 'slate'"
+    )
+    WebDriverWait(reader, SECONDS).until(
+        lambda p: find(p, ".launch").value_of_css_property("background-color") != light, "it did not become dark"
+    )
+    reader.set_window_size(420, 860)
+    opened(reader)
+    ask(reader, "How do I run it?")
+    find(reader, ".sources li")
+    assert violations(reader) == []
+    box = find(reader, ".panel")
+    assert box.size["width"] == reader.execute_script("return document.documentElement.clientWidth")
+    find(reader, ".answer a.cite").click()
+    assert marked(reader).startswith("Run it with")
+    assert not box.is_displayed()
+
+
+def test_the_chat_goes_along_to_another_page_of_the_site(reader: WebDriver, played: PlayedServer) -> None:
+    topic = {"url": "/docs/topics#topic", "section": "What a topic is", "quote": "is a named bus"}
+    played.source = played.source | topic
+    opened(reader)
+    ask(reader, "What is a topic?")
+    find(reader, ".answer a.cite").click()
+    WebDriverWait(reader, SECONDS).until(lambda p: "/docs/topics" in p.current_url, "the page did not change")
+    assert marked(reader) == "is a named bus"
+    assert find(reader, ".question", "What is a topic?")
+    assert complaints(reader) == []
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+@pytest.mark.parametrize(
+    ("play", "line"),
+    [
+        ("busy", "Too many questions just now"),
+        ("down", "Answers are not available right now"),
+        ("away", "The server cannot be reached"),
+        ("invalid", "message is too long."),
+    ],
+)
+def test_each_failure_says_what_to_do(reader: WebDriver, played: PlayedServer, play: str, line: str) -> None:
+    played.play = play
+    opened(reader)
+    ask(reader, "How do I run it?")
+    find(reader, ".error[role=alert]", line)
+    played.play = "answer"
+    WebDriverWait(reader, SECONDS).until(lambda p: find(p, ".error button").is_enabled())
+    find(reader, ".error button", "Try again").click()
+    find(reader, ".sources li")
+    assert len(set(played.keys)) == 1
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+def test_a_refusal_names_the_nearest_sections(reader: WebDriver, played: PlayedServer) -> None:
+    played.play = "refuse"
+    opened(reader)
+    ask(reader, "What is the capital of France?")
+    assert "A node is a process" in find(reader, ".related li", "Nodes").text
+    assert not found(reader, ".sources")
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+def test_a_shared_answer_opens_and_one_that_is_gone_says_so(reader: WebDriver, played: PlayedServer) -> None:
+    reader.execute_script("location.hash = arguments[0]", f"citewell={DONE_ID}")
+    find(reader, ".question", "How do I run it?")
+    find(reader, ".sources li", "Nodes")
+    reader.execute_script("location.hash = 'citewell=gone'")
+    find(reader, ".error", "The server no longer has this.")
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+def test_calls_wait_in_the_queue_and_events_are_heard(reader: WebDriver, played: PlayedServer) -> None:
+    reader.execute_script(
+        "window.heard = []; for (const name of ['open', 'question', 'answer', 'close'])"
+        "citewell.on(name, (event) => heard.push(event.type));"
+        "citewell.push(['ask', 'How do I run it?', {context: 'A node'}])"
+    )
+    find(reader, ".sources li")
+    assert played.bodies[-1]["context"] == "A node"
+    reader.execute_script("citewell.close()")
+    find(reader, ".launch")
+    assert reader.execute_script("return heard") == [
+        f"citewell:{name}" for name in ("open", "question", "answer", "close")
+    ]
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+def test_it_speaks_the_page_s_language_from_right_to_left_too(reader: WebDriver, played: PlayedServer) -> None:
+    reader.execute_script("document.documentElement.lang = 'ur'")
+    find(reader, ".launch", "پوچھیں").click()
+    find(reader, "h2")
+    root = shadow(reader)
+    assert root.find_element(By.CSS_SELECTOR, "#message").get_attribute("placeholder") in (
+        "سوال پوچھیں یا تلاش کریں",
+        "Robots",
+    )
+    assert (
+        reader.execute_script("return getComputedStyle(document.querySelector('citewell-widget')).direction") == "rtl"
+    )
+    assert violations(reader) == []
