@@ -151,3 +151,8 @@ def test_mermaid_is_a_drawing_with_its_source_and_no_prose() -> None:
     for source in ("```mermaid\ngraph TD\n```", "<Mermaid chart={`graph TD`} />"):
         (drawing,) = markdown(source).blocks
         assert (type_name(drawing), getattr(drawing, "language", "")) == ("code", "mermaid")
+
+
+def test_a_heading_written_as_a_tag_without_an_id_has_no_anchor_as_on_the_site() -> None:
+    page = markdown('<h1 align="center">Pumps</h1>\n\n<h2 id="use">Use</h2>\n\n## Use\n', "mkdocs")
+    assert [(h.title, h.anchor) for h in page.headings] == [("Pumps", ""), ("Use", "use"), ("Use", "use_1")]

@@ -15,7 +15,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from citewell.document import container_part
 from citewell.ingest.anchors import Anchors, explicit_id
 from citewell.ingest.containers import at_margin
-from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, Mark, mark_of, without_marks
+from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, NO_ANCHOR, Mark, mark_of, without_marks
 from citewell.ingest.mdx import Partial, strip_mdx
 from citewell.ingest.pagetext import PageText, code_span
 
@@ -186,6 +186,7 @@ class _Render:
     def _heading(self, level: int, children: Sequence[Token]) -> None:
         text, given = explicit_id(self._inline(children))
         anchor = self._anchors.of(_label(children)) if given is None else self._anchors.explicit(given)
+        anchor = "" if given == NO_ANCHOR else anchor
         if self._flavour == "docusaurus" and level == 1:
             anchor = ""  # Docusaurus gives the page's own title no anchor
         self._begin_content()

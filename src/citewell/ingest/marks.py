@@ -9,7 +9,9 @@ from typing import Literal, NamedTuple
 CODE_OPEN, CODE_CLOSE = "\ue001", "\ue002"
 """Stand for `<code>` and `</code>`, whose content is Markdown."""
 _BOX, _BETWEEN, _TAB, _CAPTION, _END, _PART = "\ue000", "\ue003", "\ue004", "\ue005", "\ue006", "\ue007"
-_RESERVED = re.compile("[\ue000-\ue007\x00]")
+NO_ANCHOR = "\ue008"
+"""The id of a heading that is written as a tag without one: a site gives it none."""
+_RESERVED = re.compile("[\ue000-\ue008\x00]")
 
 
 class Mark(NamedTuple):

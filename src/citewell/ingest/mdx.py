@@ -252,8 +252,8 @@ class _Scan:
         if low in _HEADINGS:
             level = (attributes.get("as", "h2") if low == "heading" else low)[1:]
             label = " ".join(self._prose(inner).split())
-            anchor = f" {{#{attributes['id']}}}" if "id" in attributes else ""
-            return f"\n\n{'#' * int(level) if level.isdigit() else '##'} {label}{anchor}\n\n"
+            anchor = attributes.get("id") or marks.NO_ANCHOR
+            return f"\n\n{'#' * int(level) if level.isdigit() else '##'} {label} {{#{anchor}}}\n\n"
         template = _TEMPLATE.search(inner)
         if template:
             code = template[1].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
