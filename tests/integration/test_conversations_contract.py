@@ -15,7 +15,7 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.conversations.tables import conversations, deleted_sessions
 from citewell.errors import DatabaseError, InvalidInputError, InvalidSessionError, NotFoundError
-from citewell.models import Answer, Message, Span
+from citewell.models import Answer, Message, SelectionSpan
 from tests.integration.turns import PASSAGE, a_question, an_answer
 
 
@@ -59,7 +59,7 @@ async def test_an_answer_comes_back_as_it_was(store: ConversationStore) -> None:
     session_id = new_session_id()
     question = replace(a_question(session_id), mode="selected_text", selection="Build it.\nThen run it.")
     answer = an_answer(session_id, elapsed_ms=12.345678901234567)
-    cited = replace(answer.citations[0], number=2, score=1e-17, span=Span(0, 9, 1, 1))
+    cited = replace(answer.citations[0], number=2, score=1e-17, span=SelectionSpan(0, 9, 1, 1))
     answer = replace(
         answer,
         mode="selected_text",

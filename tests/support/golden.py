@@ -16,7 +16,7 @@ from citewell.models import (
     Completed,
     Failed,
     Passage,
-    Span,
+    SelectionSpan,
 )
 from tests.support.api import ANSWER, REFUSAL, SESSION, ScriptedEngine, Step, an_app, answering, in_process
 
@@ -28,7 +28,9 @@ FROM_SELECTION = replace(
     ANSWER,
     mode="selected_text",
     text=f"{_QUOTE} [1]",
-    citations=(Citation(1, Passage("s", SELECTION_URL, "", SELECTED, 0, 0, 77), 1.0, _QUOTE, Span(0, 32, 1, 1)),),
+    citations=(
+        Citation(1, Passage("s", SELECTION_URL, "", SELECTED, 0, 0, 77), 1.0, _QUOTE, SelectionSpan(0, 32, 1, 1)),
+    ),
     chunks_retrieved=0,
 )
 SOURCES_ONLY = replace(

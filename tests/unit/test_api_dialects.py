@@ -24,7 +24,7 @@ from citewell.models import (
     Passage,
     Question,
     SearchStarted,
-    Span,
+    SelectionSpan,
     TextReleased,
 )
 from tests.support.api import ANSWER, NODE, REFUSAL, SESSION, TEXT, answering
@@ -189,7 +189,7 @@ def test_no_error_repeats_what_was_sent(secret: str) -> None:
 def selected(text: str, start: int, end: int) -> Answer:
     passage = Passage("p", SELECTION_URL, "selection", text, 0, 0, len(text))
     line = text[:start].count("\n") + 1
-    span = Span(start, end, line, line + text[start:end].count("\n"))
+    span = SelectionSpan(start, end, line, line + text[start:end].count("\n"))
     return replace(ANSWER, mode="selected_text", citations=(Citation(1, passage, 0.7, text[start:end], span),))
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from citewell.api.admission.idempotency import Claim, IdempotencyStore
-from citewell.api.http_errors import Conflict
+from citewell.api.admission.idempotency import IdempotencyStore, KeyClaim
+from citewell.api.http_errors import KeyConflict
 from citewell.errors import InvalidInputError, ModelError
 from citewell.models import AnswerEvent, Failed
 from tests.support.api import answering
@@ -18,7 +18,7 @@ class Clock:
 
 async def finish(replies: IdempotencyStore, caller: str, key: str, events: list[AnswerEvent] | None = None) -> None:
     claim = await replies.begin(caller, key, b"request")
-    assert isinstance(claim, Claim)
+    assert isinstance(claim, KeyClaim)
     await claim.end(answering() if events is None else events)
 
 
@@ -31,18 +31,18 @@ async def test_a_finished_answer_is_given_again() -> None:
 async def test_another_request_is_a_conflict_before_and_after_the_end() -> None:
     replies = IdempotencyStore(most=10, seconds=60)
     claim = await replies.begin("me", "k", b"request")
-    assert isinstance(claim, Claim)
-    with pytest.raises(Conflict, match="another body"):
+    assert isinstance(claim, KeyClaim)
+    with pytest.raises(KeyConflict, match="another body"):
         await replies.begin("me", "k", b"other")
     await claim.end(answering())
-    with pytest.raises(Conflict, match="another body"):
+    with pytest.raises(KeyConflict, match="another body"):
         await replies.begin("me", "k", b"other")
 
 
 async def test_while_the_answer_is_made_the_key_is_taken() -> None:
     replies = IdempotencyStore(most=10, seconds=60)
     await replies.begin("me", "k", b"request")
-    with pytest.raises(Conflict, match="still being made") as caught:
+    with pytest.raises(KeyConflict, match="still being made") as caught:
         await replies.begin("me", "k", b"request")
     assert caught.value.retry_after
 
@@ -51,13 +51,13 @@ async def test_while_the_answer_is_made_the_key_is_taken() -> None:
 async def test_what_did_not_finish_can_be_asked_again(events: list[AnswerEvent]) -> None:
     replies = IdempotencyStore(most=10, seconds=60)
     await finish(replies, "me", "k", events)
-    assert isinstance(await replies.begin("me", "k", b"request"), Claim)
+    assert isinstance(await replies.begin("me", "k", b"request"), KeyClaim)
 
 
 async def test_callers_do_not_share_keys() -> None:
     replies = IdempotencyStore(most=10, seconds=60)
     await finish(replies, "me", "k")
-    assert isinstance(await replies.begin("you", "k", b"request"), Claim)
+    assert isinstance(await replies.begin("you", "k", b"request"), KeyClaim)
 
 
 async def test_an_answer_is_forgotten_after_a_while_and_when_there_are_too_many() -> None:
@@ -66,9 +66,9 @@ async def test_an_answer_is_forgotten_after_a_while_and_when_there_are_too_many(
     for key in "abc":
         await finish(replies, "me", key)
     await finish(replies, "me", "d")
-    assert isinstance(await replies.begin("me", "a", b"request"), Claim)  # the oldest had to go
+    assert isinstance(await replies.begin("me", "a", b"request"), KeyClaim)  # the oldest had to go
     clock.now = 61
-    assert isinstance(await replies.begin("me", "d", b"request"), Claim)
+    assert isinstance(await replies.begin("me", "d", b"request"), KeyClaim)
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 256, "é", "a\n"])

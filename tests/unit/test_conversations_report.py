@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.conversations import Entry, Vote
-from citewell.conversations.report import Asked, Day, Report, one_line, report_of, tables_of
+from citewell.conversations import AuthorEntry, Vote
+from citewell.conversations.report import AskedOften, Day, Report, one_line, report_of, tables_of
 from citewell.conversations.report_page import page_of
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
@@ -26,8 +26,8 @@ def entry(
     conflicting_info: bool = False,
     vote: Vote | None = None,
     comment: str | None = None,
-) -> Entry:
-    return Entry(
+) -> AuthorEntry:
+    return AuthorEntry(
         question=question,
         mode="general",
         status="refused" if refused else "success",
@@ -42,7 +42,7 @@ def entry(
     )
 
 
-def report(*entries: Entry) -> Report:
+def report(*entries: AuthorEntry) -> Report:
     return report_of(entries, since=SINCE, until=UNTIL)
 
 
@@ -65,8 +65,8 @@ def test_the_same_question_in_other_words_order_is_counted_once() -> None:
         entry("How do I build a workspace?", refused=True),
     )
     assert made.most_asked == (
-        Asked("How do I build a workspace?", 4, 1, 1),
-        Asked("What is a node?", 1, 0, 0),
+        AskedOften("How do I build a workspace?", 4, 1, 1),
+        AskedOften("What is a node?", 1, 0, 0),
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from citewell.conversations import rows
 from citewell.errors import DatabaseError, InvalidInputError
-from citewell.models import Answer, Citation, Passage, Question, Span
+from citewell.models import Answer, Citation, Passage, Question, SelectionSpan
 
 text = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=40)
 score = st.floats(0, 1)
@@ -30,7 +30,7 @@ passages = st.builds(
     page_number=st.none() | st.integers(1, 9999),
     content_hash=text,
 )
-spans = st.builds(Span, *(st.integers(0, 10_000) for _ in range(4)))
+spans = st.builds(SelectionSpan, *(st.integers(0, 10_000) for _ in range(4)))
 citations = st.builds(
     Citation, number=st.integers(1, 99), passage=passages, score=score, quote=text, span=st.none() | spans
 )

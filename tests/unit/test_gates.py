@@ -15,20 +15,13 @@ TOO_COMPLEX = {
     "src/citewell/ingest/formats/rst_blocks.py",
     "src/citewell/ingest/mdx.py",
 }
-LEAVING = ("grounding/", "extractive/")
-"""Rooms that are being replaced."""
+LEAVING = ("grounding/",)
+"""A room that is being replaced."""
 SAME_CLASS = {
-    "Asked",
     "Book",
-    "Claim",
     "Configuration",
-    "Conflict",
     "Contents",
-    "Entry",
-    "Failure",
     "Site",
-    "Span",
-    "Table",
 }
 """Names of two classes."""
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from citewell.answering.evidence import Evidence, Ranges
-from citewell.models import SELECTION_URL, Citation, ScoredPassage, Span
+from citewell.models import SELECTION_URL, Citation, ScoredPassage, SelectionSpan
 
 _MARKERS = re.compile(r"(?:\[\d{1,4}\])+")
 _MARKER = re.compile(r"\[(\d{1,4})\]")
@@ -96,5 +96,5 @@ def _selected(number: int, item: ScoredPassage, ranges: Ranges) -> list[Citation
     ]
 
 
-def _span(text: str, start: int, end: int) -> Span:
-    return Span(start, end, text.count("\n", 0, start) + 1, text.count("\n", 0, max(start, end - 1)) + 1)
+def _span(text: str, start: int, end: int) -> SelectionSpan:
+    return SelectionSpan(start, end, text.count("\n", 0, start) + 1, text.count("\n", 0, max(start, end - 1)) + 1)

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable
 
-from citewell.api.options import Book
+from citewell.api.options import ReadableBook
 from citewell.api.suggestions import Suggestions
 from citewell.errors import CitewellError, NotFoundError
 from citewell.models import Page, PageEntry
@@ -16,7 +16,7 @@ _HOST = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
 class BookContents:
     """The table of contents, kept for a few seconds."""
 
-    def __init__(self, book: Book, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, book: ReadableBook, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._book = book
         self._clock = clock
         self._contents: list[PageEntry] = []

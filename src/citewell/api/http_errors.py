@@ -57,7 +57,7 @@ class LimitReached(CitewellError):
         self.retry_after = retry_after
 
 
-class Conflict(CitewellError):
+class KeyConflict(CitewellError):
     """An idempotency key that is in use."""
 
     code = "conflict"
@@ -97,7 +97,7 @@ TABLE = (
     ErrorRow(PathUnknown, "not_found", "NOT_FOUND", 404, 404),
     ErrorRow(NotFoundError, "not_found", "NOT_FOUND", 404, 404),
     ErrorRow(MethodNotAllowed, "method_not_allowed", "METHOD_NOT_ALLOWED", 405, 405),
-    ErrorRow(Conflict, "conflict", "CONFLICT", 409, 409),
+    ErrorRow(KeyConflict, "conflict", "CONFLICT", 409, 409),
     ErrorRow(LimitReached, "rate_limited", "RATE_LIMIT_EXCEEDED", 429, 429),
     ErrorRow(
         CollectionNotFoundError,
@@ -173,7 +173,7 @@ INTERNAL = TABLE[-1]
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ApiFailure:
     """A failure as both dialects can show it."""
 
     row: ErrorRow
@@ -187,16 +187,16 @@ class Failure:
     allow: str | None = None
 
 
-def failure_of(error: BaseException) -> Failure:
+def failure_of(error: BaseException) -> ApiFailure:
     """What the table says of an error. Whatever is not ours is an internal error, with nothing of it shown."""
     if not isinstance(error, CitewellError):
-        return Failure(INTERNAL, INTERNAL.message or "", INTERNAL.code)
+        return ApiFailure(INTERNAL, INTERNAL.message or "", INTERNAL.code)
     row = next(row for row in TABLE if isinstance(error, row.error))
     wait = float(row.wait) if row.wait else None
-    if isinstance(error, LimitReached | Conflict | RateLimitError) and error.retry_after is not None:
+    if isinstance(error, LimitReached | KeyConflict | RateLimitError) and error.retry_after is not None:
         wait = error.retry_after
     seconds = None if wait is None else max(1, math.ceil(wait))
-    return Failure(
+    return ApiFailure(
         row,
         row.message or str(error),
         error.code,

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 
 from citewell import __version__
 from citewell.api.body import MAX_BODY, invalid
-from citewell.api.options import Answering, Book
+from citewell.api.options import Answering, ReadableBook
 from citewell.contracts import ResponseGeneration, RetrievedContent, response_generation, retrieved_content
 from citewell.conversations.sessions import new_session_id
 from citewell.errors import CitewellError, MissingExtraError
@@ -49,7 +49,7 @@ class BookServer(MCPServer[None]):
             raise
 
 
-def mcp_server(engine: Answering, book: Book) -> MCPServer[None]:
+def mcp_server(engine: Answering, book: ReadableBook) -> MCPServer[None]:
     server = BookServer("citewell", title="Citewell", instructions=INSTRUCTIONS, version=__version__)
 
     @server.tool(description="Search the book content and return the most relevant chunks with their metadata.")
@@ -97,7 +97,7 @@ def mcp_server(engine: Answering, book: Book) -> MCPServer[None]:
 
 
 @contextlib.asynccontextmanager
-async def endpoint(engine: Answering, book: Book) -> AsyncIterator[ASGIApp]:
+async def endpoint(engine: Answering, book: ReadableBook) -> AsyncIterator[ASGIApp]:
     """The streamable HTTP transport as an ASGI app."""
     manager = StreamableHTTPSessionManager(
         mcp_server(engine, book)._lowlevel_server,
@@ -111,6 +111,6 @@ async def endpoint(engine: Answering, book: Book) -> AsyncIterator[ASGIApp]:
         yield manager.handle_request
 
 
-async def serve_stdio(engine: Answering, book: Book) -> None:
+async def serve_stdio(engine: Answering, book: ReadableBook) -> None:
     """Until standard input ends."""
     await mcp_server(engine, book).run_stdio_async()

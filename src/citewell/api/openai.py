@@ -17,7 +17,7 @@ from citewell.api.dialects.completions import (
 from citewell.api.dialects.wire import encoded
 from citewell.api.examples import COMPLETION_EXAMPLES
 from citewell.api.guarded_route import GuardedRoute
-from citewell.api.http_errors import Conflict
+from citewell.api.http_errors import KeyConflict
 from citewell.api.middleware import exchange_of, json_reply
 from citewell.api.openapi import (
     BODY,
@@ -43,7 +43,7 @@ router = APIRouter(tags=["other protocols"], dependencies=KEYED, route_class=Gua
     summary="Ask, as a client of the OpenAI protocol; citations are annotations",
     response_model=Completion,
     responses=answer("The answer, or with `stream` its chunks", OPENAI_DIALECT)
-    | failures(*GUARD, *BODY, Conflict, *SERVICES, dialects=(OPENAI_DIALECT,)),
+    | failures(*GUARD, *BODY, KeyConflict, *SERVICES, dialects=(OPENAI_DIALECT,)),
 )
 async def completions(
     request: Request,

@@ -17,9 +17,9 @@ from citewell.api.dialects.query import QUERY_DIALECT
 from citewell.api.examples import EXAMPLE_ID, example_reply, example_stream
 from citewell.api.http_errors import (
     TABLE,
-    Conflict,
+    ApiFailure,
     ErrorRow,
-    Failure,
+    KeyConflict,
     LimitReached,
     NotAcceptable,
     PayloadTooLarge,
@@ -49,7 +49,7 @@ _SAID: dict[type[CitewellError], str] = {
     Unauthorized: "A valid key is required in the header X-API-Key.",
     NotAcceptable: "This server speaks version 1: Accept: application/vnd.api.v1+json.",
     NotFoundError: "There is no such turn in this session.",
-    Conflict: "This Idempotency-Key was used with another body.",
+    KeyConflict: "This Idempotency-Key was used with another body.",
     LimitReached: "Rate limit exceeded: 60 requests a minute.",
 }
 """Examples of failures that speak of the request."""
@@ -132,10 +132,10 @@ def failures(*kinds: type[CitewellError], dialects: Sequence[Dialect] = (QUERY_D
     return found
 
 
-def _example(row: ErrorRow) -> Failure:
+def _example(row: ErrorRow) -> ApiFailure:
     said = row.status in (409, 429)  # the body says how long to wait too
     wait = row.wait or (12 if said else None)
-    return Failure(row, row.message or _SAID[row.error], row.code, retry_after=wait if said else None, wait=wait)
+    return ApiFailure(row, row.message or _SAID[row.error], row.code, retry_after=wait if said else None, wait=wait)
 
 
 def _failure_reply(dialects: Sequence[Dialect]) -> Document:

@@ -19,7 +19,7 @@ class Answering(Protocol):
     def stream(self, question: Question) -> AsyncGenerator[AnswerEvent, None]: ...
 
 
-class Book(Protocol):
+class ReadableBook(Protocol):
     async def page(self, url: str) -> Page | None: ...
 
     async def pages(self) -> list[PageEntry]: ...
@@ -49,7 +49,7 @@ class ApiParts:
     """The open parts that the API stands on. The probe names are those of the health reply."""
 
     engine: Answering
-    book: Book
+    book: ReadableBook
     conversations: Conversations
     probes: Mapping[str, Probe]
     check: "Callable[[str, Sequence[str] | None], Awaitable[Checked]] | None" = None

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Request, Response
 from pydantic import Discriminator, Tag
 
-from citewell.api.admission.idempotency import Claim
+from citewell.api.admission.idempotency import KeyClaim
 from citewell.api.body import Json, parse
 from citewell.api.dialects.message import MESSAGE_DIALECT, ChatRunRequest, ChatRunResponse
 from citewell.api.dialects.protocol import Dialect
@@ -15,7 +15,7 @@ from citewell.api.dialects.query import QUERY_DIALECT, ChatRequest, ChatResponse
 from citewell.api.examples import MESSAGE_EXAMPLES, QUERY_EXAMPLES
 from citewell.api.guard import admitted, caller_of, raw_body
 from citewell.api.guarded_route import ParsedRequest, ReaderRoute
-from citewell.api.http_errors import Conflict
+from citewell.api.http_errors import KeyConflict
 from citewell.api.middleware import exchange_of
 from citewell.api.openapi import BODY, GUARD, KEYED, SERVICES, IdempotencyKey, answer, failures
 from citewell.api.state import state_of
@@ -33,7 +33,7 @@ router = APIRouter(tags=["questions"], dependencies=KEYED, route_class=ReaderRou
     summary="Ask, as a developer",
     response_model=ChatResponse,
     responses=answer("The answer, or with `stream` its events", QUERY_DIALECT)
-    | failures(*GUARD, *BODY, Conflict, *SERVICES),
+    | failures(*GUARD, *BODY, KeyConflict, *SERVICES),
 )
 async def chat(
     request: Request,
@@ -48,7 +48,7 @@ async def chat(
     summary="Ask, as a reader",
     response_model=ChatRunResponse,
     responses=answer("The answer", MESSAGE_DIALECT, stream=False)
-    | failures(*GUARD, *BODY, Conflict, *SERVICES, dialects=(MESSAGE_DIALECT,)),
+    | failures(*GUARD, *BODY, KeyConflict, *SERVICES, dialects=(MESSAGE_DIALECT,)),
 )
 async def chat_run(
     request: Request,
@@ -97,7 +97,7 @@ either = APIRouter(route_class=EitherDialectRoute)
         MESSAGE_DIALECT,
         one=False,
     )
-    | failures(*GUARD, *BODY, Conflict, *SERVICES, dialects=(QUERY_DIALECT, MESSAGE_DIALECT)),
+    | failures(*GUARD, *BODY, KeyConflict, *SERVICES, dialects=(QUERY_DIALECT, MESSAGE_DIALECT)),
 )
 async def chat_stream(
     request: Request,
@@ -159,7 +159,7 @@ async def _begun(request: Request, question: Question, key: str | None) -> tuple
     state, exchange, caller = state_of(request), exchange_of(request), caller_of(request)
     found = None if key is None else await state.idempotency.begin(caller.name, key, await request.body())
     seen: list[AnswerEvent] = []
-    if isinstance(found, Claim):
+    if isinstance(found, KeyClaim):
         exchange.held.push_async_callback(found.end, seen)
     is_kept = isinstance(found, tuple)
     if not is_kept:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
-from citewell.api.options import Book
+from citewell.api.options import ReadableBook
 from citewell.models import PageEntry
 
 OFFERED = 4
@@ -47,7 +47,7 @@ class Suggestion:
 class Suggestions:
     """Questions of the book at hand, found once and kept until its table of contents changes."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: ReadableBook) -> None:
         self._book = book
         self._contents: list[PageEntry] | None = None
         self._contents_of_pages: list[PageEntry] | None = None

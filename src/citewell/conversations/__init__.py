@@ -6,12 +6,12 @@ Import those three modules only where a store is opened.
 from citewell.conversations.address import Address, address_of
 from citewell.conversations.history import HISTORY_TOKENS, last_turns
 from citewell.conversations.sessions import new_session_id, session_id_of, shown_session
-from citewell.conversations.turns import Entry, Turn, TurnPage, Vote
+from citewell.conversations.turns import AuthorEntry, Turn, TurnPage, Vote
 
 __all__ = [
     "HISTORY_TOKENS",
     "Address",
-    "Entry",
+    "AuthorEntry",
     "Turn",
     "TurnPage",
     "Vote",

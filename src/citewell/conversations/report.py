@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from statistics import median
 
-from citewell.conversations.turns import Entry
+from citewell.conversations.turns import AuthorEntry
 from citewell.text import STOPWORDS, stem, words
 
 CONFIDENCE_BINS = 10
@@ -32,7 +32,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOften:
     """Questions that say the same in the same words, whatever their order and endings."""
 
     question: str
@@ -59,15 +59,15 @@ class Report:
     confidence: tuple[int, ...]
     """How many answers in each tenth from 0 to 1; refusals are not counted."""
     topics: tuple[Topic, ...]
-    most_asked: tuple[Asked, ...]
-    refusals: tuple[Entry, ...]
+    most_asked: tuple[AskedOften, ...]
+    refusals: tuple[AuthorEntry, ...]
     """Newest first, as the next two."""
-    down_votes: tuple[Entry, ...]
-    slowest: tuple[Entry, ...]
+    down_votes: tuple[AuthorEntry, ...]
+    slowest: tuple[AuthorEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -75,11 +75,11 @@ class Table:
     """What to say instead of a table without rows."""
 
 
-async def report_from(entries: AsyncIterable[Entry], *, since: datetime, until: datetime) -> Report:
+async def report_from(entries: AsyncIterable[AuthorEntry], *, since: datetime, until: datetime) -> Report:
     return report_of([entry async for entry in entries], since=since, until=until)
 
 
-def report_of(entries: Iterable[Entry], *, since: datetime, until: datetime) -> Report:
+def report_of(entries: Iterable[AuthorEntry], *, since: datetime, until: datetime) -> Report:
     asked = sorted(entries, key=lambda entry: entry.asked_at)
     refused = [entry for entry in asked if entry.status == "refused"]
     latencies = sorted(entry.latency_ms for entry in asked)
@@ -104,11 +104,11 @@ def report_of(entries: Iterable[Entry], *, since: datetime, until: datetime) -> 
     )
 
 
-def tables_of(report: Report) -> tuple[Table, ...]:
+def tables_of(report: Report) -> tuple[ReportTable, ...]:
     """The report in words and figures, for a terminal and for the page; every cell is one printable line."""
     share = f"{report.refused / report.questions:.0%}" if report.questions else "–"
     return (
-        Table(
+        ReportTable(
             "In short",
             ("Questions", "Refused", "Cut short", "Sources disagree", "Voted up", "Voted down", "Median", "95 of 100"),
             (
@@ -125,31 +125,31 @@ def tables_of(report: Report) -> tuple[Table, ...]:
             ),
             "",
         ),
-        Table(
+        ReportTable(
             "Asked most",
             ("Question", "Times", "Refused", "Voted down"),
             tuple((one_line(a.question), str(a.times), str(a.refused), str(a.voted_down)) for a in report.most_asked),
             "Nothing was asked.",
         ),
-        Table(
+        ReportTable(
             "Refused, by topic",
             ("Topic", "Refused", "For example"),
             tuple((one_line(topic.word), str(topic.refused), one_line(topic.example)) for topic in report.topics),
             "Nothing was refused.",
         ),
-        Table(
+        ReportTable(
             "Refused last",
             ("When", "Question", "Reason"),
             tuple((_when(e), one_line(e.question), one_line(e.refusal_reason or "")) for e in report.refusals),
             "Nothing was refused.",
         ),
-        Table(
+        ReportTable(
             "Voted down",
             ("When", "Question", "Comment"),
             tuple((_when(e), one_line(e.question), one_line(e.comment or "")) for e in report.down_votes),
             "Nothing was voted down.",
         ),
-        Table(
+        ReportTable(
             "Slowest",
             ("When", "Question", "Took"),
             tuple((_when(e), one_line(e.question), _seconds(e.latency_ms)) for e in report.slowest),
@@ -158,7 +158,7 @@ def tables_of(report: Report) -> tuple[Table, ...]:
     )
 
 
-def _days(asked: Sequence[Entry], since: datetime, until: datetime) -> tuple[Day, ...]:
+def _days(asked: Sequence[AuthorEntry], since: datetime, until: datetime) -> tuple[Day, ...]:
     totals = Counter(entry.asked_at.date() for entry in asked)
     refused = Counter(entry.asked_at.date() for entry in asked if entry.status == "refused")
     count = (until.date() - since.date()).days + 1
@@ -166,7 +166,7 @@ def _days(asked: Sequence[Entry], since: datetime, until: datetime) -> tuple[Day
     return tuple(Day(day, totals[day] - refused[day], refused[day]) for day in every_day)
 
 
-def _confidence(asked: Sequence[Entry]) -> tuple[int, ...]:
+def _confidence(asked: Sequence[AuthorEntry]) -> tuple[int, ...]:
     bins = [0] * CONFIDENCE_BINS
     for entry in asked:
         if entry.status == "success" and entry.confidence is not None:
@@ -174,12 +174,12 @@ def _confidence(asked: Sequence[Entry]) -> tuple[int, ...]:
     return tuple(bins)
 
 
-def _topics(asked: Sequence[Entry], refused: Sequence[Entry]) -> tuple[Topic, ...]:
+def _topics(asked: Sequence[AuthorEntry], refused: Sequence[AuthorEntry]) -> tuple[Topic, ...]:
     """Each refused question goes to the word that most refused questions share and few others have."""
     everywhere = Counter(stem for entry in asked for stem in _words_by_stem(entry.question))
     in_refused = Counter(stem for entry in refused for stem in _words_by_stem(entry.question))
     surface: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    members: defaultdict[str, list[Entry]] = defaultdict(list)
+    members: defaultdict[str, list[AuthorEntry]] = defaultdict(list)
     for entry in refused:
         by_stem = _words_by_stem(entry.question)
         if not by_stem:
@@ -192,12 +192,12 @@ def _topics(asked: Sequence[Entry], refused: Sequence[Entry]) -> tuple[Topic, ..
     return tuple(sorted(topics, key=lambda topic: (-topic.refused, topic.word))[:_LISTED])
 
 
-def _most_asked(asked: Sequence[Entry]) -> tuple[Asked, ...]:
-    groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
+def _most_asked(asked: Sequence[AuthorEntry]) -> tuple[AskedOften, ...]:
+    groups: defaultdict[tuple[str, ...], list[AuthorEntry]] = defaultdict(list)
     for entry in asked:
         groups[tuple(sorted(_words_by_stem(entry.question))) or (entry.question.casefold(),)].append(entry)
     found = [
-        Asked(
+        AskedOften(
             Counter(entry.question for entry in group).most_common(1)[0][0],
             len(group),
             sum(entry.status == "refused" for entry in group),
@@ -222,7 +222,7 @@ def one_line(text: str, limit: int = 160) -> str:
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def _when(entry: Entry) -> str:
+def _when(entry: AuthorEntry) -> str:
     return entry.asked_at.strftime("%Y-%m-%d %H:%M")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from citewell.conversations.report import CONFIDENCE_BINS, Report, Table, one_line, tables_of
+from citewell.conversations.report import CONFIDENCE_BINS, Report, ReportTable, one_line, tables_of
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #667080; --paper: #fff; --line: #d8dde3; --good: #2f6f9f; --bad: #c2571a }
@@ -146,7 +146,7 @@ def _svg(drawn: Sequence[str], width: int, height: int, name: str) -> str:
     return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}">{"".join(drawn)}</svg>'
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     if not table.rows:
         return f"<h2>{table.title}</h2><p>{table.empty}</p>"
     kinds = ["figure" if column in _FIGURES else "" for column in table.columns]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from citewell.conversations.turns import Entry, Turn
+from citewell.conversations.turns import AuthorEntry, Turn
 from citewell.errors import DatabaseError, InvalidInputError
-from citewell.models import Answer, Citation, Passage, Question, Related, Span
+from citewell.models import Answer, Citation, Passage, Question, Related, SelectionSpan
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
@@ -126,8 +126,8 @@ ENTRY_COLUMNS = (
 )
 
 
-def entry_of(row: Mapping[Any, Any]) -> Entry:
-    return Entry(
+def entry_of(row: Mapping[Any, Any]) -> AuthorEntry:
+    return AuthorEntry(
         question=row["query"],
         mode=row["mode"],
         status=row["status"],
@@ -153,7 +153,7 @@ def sources_of(citations: Iterable[Citation]) -> list[Json]:
             "number": citation.number,
             "quote": citation.quote,
             "span": None if citation.span is None else asdict(citation.span),
-            "passage": {**asdict(citation.passage), "heading_path": list(citation.passage.heading_path)},
+            "passage": _stored(citation.passage),
         }
         for citation in citations
     ]
@@ -166,7 +166,13 @@ def citations_of(sources: Sequence[Mapping[str, Any]]) -> tuple[Citation, ...]:
         raise DatabaseError("A stored answer has sources that cannot be read.") from error
 
 
-_PASSAGE_FIELDS = frozenset(field.name for field in fields(Passage))
+_PASSAGE_FIELDS = frozenset(field.name for field in fields(Passage)) - {"blocks"}
+"""Its blocks are for reading and judging, which is over: they are not stored."""
+
+
+def _stored(passage: Passage) -> dict[str, Json]:
+    stored = {name: getattr(passage, name) for name in sorted(_PASSAGE_FIELDS)}
+    return {**stored, "heading_path": list(passage.heading_path)}
 
 
 def _citation(place: int, source: Mapping[str, Any]) -> Citation:
@@ -180,7 +186,7 @@ def _citation(place: int, source: Mapping[str, Any]) -> Citation:
         # JSONB keeps 1e22 as a whole number.
         score=float(source["relevance_score"]),
         quote=source["quote"],
-        span=None if source["span"] is None else Span(**source["span"]),
+        span=None if source["span"] is None else SelectionSpan(**source["span"]),
     )
 
 

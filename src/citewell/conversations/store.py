@@ -25,7 +25,7 @@ from citewell.conversations.history import HISTORY_TOKENS, last_turns
 from citewell.conversations.sessions import session_id_of, shown_session
 from citewell.conversations.tables import conversations, deleted_sessions
 from citewell.conversations.transactions import Bounds
-from citewell.conversations.turns import Entry, Turn, TurnPage, Vote
+from citewell.conversations.turns import AuthorEntry, Turn, TurnPage, Vote
 from citewell.conversations.variants import enter_session, insert_into, now
 from citewell.errors import InvalidInputError, NotFoundError
 from citewell.logs import log
@@ -261,7 +261,7 @@ class ConversationStore:
         answer = await self._database.read(work) if input_hash else None
         return None if answer is None else replace(answer, id=str(uuid.uuid4()), session_id="")
 
-    async def entries(self, *, since: datetime) -> AsyncIterator[Entry]:
+    async def entries(self, *, since: datetime) -> AsyncIterator[AuthorEntry]:
         """What readers asked since then, oldest first, for the author's report."""
         query = (
             sa.select(_c.id, *(_c[name] for name in rows.ENTRY_COLUMNS))

@@ -41,7 +41,7 @@ class TurnPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuthorEntry:
     """A turn as the author of the book sees it: no session, no selection, no sources."""
 
     question: str

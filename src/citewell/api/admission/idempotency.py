@@ -16,7 +16,7 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from citewell.api.admission.shared import RedisAway, SharedState
-from citewell.api.http_errors import Conflict
+from citewell.api.http_errors import KeyConflict
 from citewell.errors import InvalidInputError
 from citewell.models import AnswerEvent, Completed, PassagesFound, SearchStarted, TextReleased
 
@@ -33,15 +33,15 @@ class KeptAnswer:
     events: Events | None = None
 
     def given(self, fingerprint: str) -> Events:
-        """Raises Conflict when the key came with another body, or its answer is still being made."""
+        """Raises KeyConflict when the key came with another body, or its answer is still being made."""
         if self.fingerprint != fingerprint:
-            raise Conflict("This Idempotency-Key was used with another body.")
+            raise KeyConflict("This Idempotency-Key was used with another body.")
         if self.events is None:
-            raise Conflict("The answer for this Idempotency-Key is still being made.", retry_after=2)
+            raise KeyConflict("The answer for this Idempotency-Key is still being made.", retry_after=2)
         return self.events
 
 
-class Claim:
+class KeyClaim:
     """A key that this request makes the answer for. An answer that does not finish can be asked for again."""
 
     def __init__(self, store: "IdempotencyStore", name: str, fingerprint: str, *, is_shared: bool) -> None:
@@ -74,8 +74,8 @@ class IdempotencyStore:
         self._clock = clock
         self._kept: OrderedDict[str, KeptAnswer] = OrderedDict()
 
-    async def begin(self, caller: str, key: str, body: bytes) -> Claim | Events:
-        """The events of the finished answer, or a claim when it is this request that will make it. Raises Conflict."""
+    async def begin(self, caller: str, key: str, body: bytes) -> KeyClaim | Events:
+        """The events of the finished answer, or a claim when this request will make it. Raises KeyConflict."""
         if not _KEY.fullmatch(key):
             raise InvalidInputError(
                 "The header Idempotency-Key takes 1 to 255 visible ASCII characters.", field="Idempotency-Key"
@@ -87,7 +87,7 @@ class IdempotencyStore:
                 claimed = json.dumps([fingerprint, None])
                 found = await self._shared.claim(name, claimed, seconds=self._claim_seconds)
                 if found is None:
-                    return Claim(self, name, fingerprint, is_shared=True)
+                    return KeyClaim(self, name, fingerprint, is_shared=True)
                 known, events = json.loads(found)
                 return KeptAnswer(known, 0.0, None if events is None else _adapter().validate_json(events)).given(
                     fingerprint
@@ -97,9 +97,9 @@ class IdempotencyStore:
         if kept is not None:
             return kept.given(fingerprint)
         self._kept[name] = KeptAnswer(fingerprint, self._clock())
-        return Claim(self, name, fingerprint, is_shared=False)
+        return KeyClaim(self, name, fingerprint, is_shared=False)
 
-    async def end(self, claim: Claim, events: Events | None) -> None:
+    async def end(self, claim: KeyClaim, events: Events | None) -> None:
         """Keep a finished answer; forget the key of one that did not finish."""
         if claim.is_shared and self._shared is not None:
             with suppress(RedisAway):

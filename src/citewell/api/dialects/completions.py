@@ -11,7 +11,7 @@ from pydantic import Field
 from citewell.api.dialects.protocol import WireEvent
 from citewell.api.dialects.query import MAX_QUERY
 from citewell.api.dialects.wire import WholeReply, Wire
-from citewell.api.http_errors import Failure, failure_of
+from citewell.api.http_errors import ApiFailure, failure_of
 from citewell.conversations.history import token_estimate
 from citewell.errors import InvalidInputError
 from citewell.models import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased
@@ -165,13 +165,13 @@ class OpenAIDialect:
     def stream(self, request_id: str) -> "OpenAIStream":
         return OpenAIStream(request_id, self._created, self._sent_tokens if self._wants_usage else None, self._base)
 
-    def status(self, failure: Failure) -> int:
+    def status(self, failure: ApiFailure) -> int:
         return failure.row.status
 
-    def failure(self, failure: Failure, request_id: str) -> bytes:
+    def failure(self, failure: ApiFailure, request_id: str) -> bytes:
         return json.dumps(_error(failure)).encode()
 
-    def failure_event(self, failure: Failure, request_id: str) -> WireEvent:
+    def failure_event(self, failure: ApiFailure, request_id: str) -> WireEvent:
         return WireEvent(None, json.dumps(_error(failure)))
 
 
@@ -230,7 +230,7 @@ def _usage(sent_tokens: int, answer: Answer) -> Usage:
     return Usage(prompt_tokens=sent_tokens, completion_tokens=said, total_tokens=sent_tokens + said)
 
 
-def _error(failure: Failure) -> dict[str, object]:
+def _error(failure: ApiFailure) -> dict[str, object]:
     kind = "invalid_request_error" if failure.row.status < 500 else "server_error"
     body = {"message": failure.message, "type": kind, "param": failure.field, "code": failure.row.code}
     return {"error": body}

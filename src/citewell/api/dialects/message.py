@@ -15,7 +15,7 @@ from citewell.api.dialects.query import (
     related_of,
 )
 from citewell.api.dialects.wire import NO_HEADING, Wire, cut, dumped, similarity, snippet
-from citewell.api.http_errors import Failure, failure_of
+from citewell.api.http_errors import ApiFailure, failure_of
 from citewell.conversations.sessions import session_id_of
 from citewell.models import (
     Answer,
@@ -31,7 +31,7 @@ from citewell.models import (
     Role,
     ScoredPassage,
     SearchStarted,
-    Span,
+    SelectionSpan,
     TextReleased,
     filters_of,
 )
@@ -168,10 +168,10 @@ class MessageDialect:
     def stream(self, request_id: str) -> "MessageStream":
         return MessageStream(self, request_id)
 
-    def status(self, failure: Failure) -> int:
+    def status(self, failure: ApiFailure) -> int:
         return failure.row.reader_status
 
-    def failure(self, failure: Failure, request_id: str) -> bytes:
+    def failure(self, failure: ApiFailure, request_id: str) -> bytes:
         return _json(
             ReaderErrorResponse(
                 detail=_detail(failure),
@@ -181,7 +181,7 @@ class MessageDialect:
             )
         ).encode()
 
-    def failure_event(self, failure: Failure, request_id: str) -> WireEvent:
+    def failure_event(self, failure: ApiFailure, request_id: str) -> WireEvent:
         error = ErrorEvent(
             error=failure.message,
             code=failure.row.reader_code,
@@ -236,7 +236,7 @@ def _content(text: str) -> WireEvent:
     return WireEvent("content", _json(ContentEvent(delta=text)))
 
 
-def _detail(failure: Failure) -> str:
+def _detail(failure: ApiFailure) -> str:
     return f"Validation error: {failure.message}" if failure.row.code == "validation_error" else failure.message
 
 
@@ -277,7 +277,7 @@ def _source(citation: Citation) -> ReaderSource:
     )
 
 
-def _selected(citation: Citation, whole: Span) -> ReaderSource:
+def _selected(citation: Citation, whole: SelectionSpan) -> ReaderSource:
     quote, span = cut(citation.quote, whole)
     return ReaderSource(
         chunk_text=quote,

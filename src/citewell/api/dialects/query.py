@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field
 
 from citewell.api.dialects.protocol import WireEvent
 from citewell.api.dialects.wire import NO_HEADING, WholeReply, Wire, cut, dumped, similarity, snippet
-from citewell.api.http_errors import Failure, failure_of
+from citewell.api.http_errors import ApiFailure, failure_of
 from citewell.conversations.sessions import session_id_of
 from citewell.models import (
     SELECTION_URL,
@@ -22,7 +22,7 @@ from citewell.models import (
     Failed,
     Mode,
     Question,
-    Span,
+    SelectionSpan,
     Status,
     TextReleased,
     filters_of,
@@ -244,10 +244,10 @@ class QueryDialect:
     def stream(self, request_id: str) -> "QueryStream":
         return QueryStream(self, request_id)
 
-    def status(self, failure: Failure) -> int:
+    def status(self, failure: ApiFailure) -> int:
         return failure.row.status
 
-    def failure(self, failure: Failure, request_id: str) -> bytes:
+    def failure(self, failure: ApiFailure, request_id: str) -> bytes:
         return dumped(
             ErrorResponse(
                 error_code=failure.row.code,
@@ -258,7 +258,7 @@ class QueryDialect:
             )
         ).encode()
 
-    def failure_event(self, failure: Failure, request_id: str) -> WireEvent:
+    def failure_event(self, failure: ApiFailure, request_id: str) -> WireEvent:
         error = StreamError(
             error_code=failure.row.code,
             message=failure.message,
@@ -317,7 +317,7 @@ def _text(answer: Answer) -> str | None:
     return None if answer.fallback_message is not None else answer.text
 
 
-def _details(failure: Failure) -> dict[str, str | int] | None:
+def _details(failure: ApiFailure) -> dict[str, str | int] | None:
     details: dict[str, str | int] = {}
     if failure.reason != failure.row.code:
         details["reason"] = failure.reason
@@ -348,7 +348,7 @@ def _source(citation: Citation) -> SourceCitation:
     )
 
 
-def _selected(citation: Citation, whole: Span) -> SelectedTextCitation:
+def _selected(citation: Citation, whole: SelectionSpan) -> SelectedTextCitation:
     quote, span = cut(citation.quote, whole)
     return SelectedTextCitation(
         source_url=SELECTION_URL,

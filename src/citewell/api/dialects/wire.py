@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from citewell.models import Passage, Span
+from citewell.models import Passage, SelectionSpan
 
 SNIPPET = 500
 NO_HEADING = "Introduction"
@@ -55,10 +55,10 @@ def snippet(passage: Passage, quote: str = "") -> str:
     return passage.text[end - len(quote) :][:SNIPPET]
 
 
-def cut(quote: str, span: Span) -> tuple[str, Span]:
+def cut(quote: str, span: SelectionSpan) -> tuple[str, SelectionSpan]:
     """A quote and its place in the selection, cut together: the place is always exactly the text that is shown."""
     if len(quote) <= SNIPPET:
         return quote, span
     shown = quote[:SNIPPET]
     last = span.line_start + shown.count("\n")
-    return shown, Span(span.char_start, span.char_start + SNIPPET, span.line_start, last)
+    return shown, SelectionSpan(span.char_start, span.char_start + SNIPPET, span.line_start, last)
