@@ -3,7 +3,6 @@
 MkDocs calls `on_pre_build` before each build. The files are not in the repository.
 """
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,6 @@ def on_pre_build(**_: object) -> None:
         path = DOCS / page
         if not path.exists() or path.read_text("utf-8") != text:  # else the server would build for ever
             path.write_text(text, "utf-8")
-
-
-def on_post_page(output: str, **_: object) -> str:
-    """The button on every page, when there is a server to ask (`make docs`)."""
-    server = os.environ.get("CITEWELL_SERVER")
-    if not server:
-        return output
-    button = f'<script type="module" src="{server}/widget.js" data-title="Ask the docs" async></script>'
-    return output.replace("</body>", f"{button}</body>")
 
 
 def commands() -> str:
