@@ -159,10 +159,11 @@ class _Line:
 
     def groups(self, key: str) -> tuple[tuple[str, ...], ...]:
         value = self._fields.get(key, [])
-        groups = value if isinstance(value, list) else [None]
-        if not all(isinstance(group, list) and group and all(isinstance(p, str) for p in group) for group in groups):
+        if not isinstance(value, list) or not all(isinstance(group, list) and group for group in value):
             raise self.wrong(f"`{key}` must be a list of lists of texts.")
-        return tuple(tuple(group) for group in groups)
+        if not all(isinstance(phrase, str) for group in value for phrase in group):
+            raise self.wrong(f"`{key}` must be a list of lists of texts.")
+        return tuple(tuple(group) for group in value)
 
     def number_of(self, key: str) -> int | None:
         value = self._fields.get(key)

@@ -13,7 +13,7 @@ from mkdocs.structure.pages import Page
 _PASSED_ON = ("key", "title", "base", "lang", "theme", "position", "shortcut", "selection", "questions", "placeholder")
 
 
-class CitewellConfig(base.Config):
+class CitewellConfig(base.Config):  # type: ignore[no-untyped-call] # MkDocs has no types there
     server = config_options.Type(str, default="")
     key = config_options.Optional(config_options.Type(str))
     title = config_options.Optional(config_options.Type(str))
@@ -28,7 +28,7 @@ class CitewellConfig(base.Config):
     filters = config_options.Type(dict, default={})
 
 
-class CitewellPlugin(BasePlugin[CitewellConfig]):
+class CitewellPlugin(BasePlugin[CitewellConfig]):  # type: ignore[no-untyped-call] # as above
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Raises PluginError, which MkDocs shows in one line."""
         parts = urlsplit(self.config.server)

@@ -120,7 +120,13 @@ async def test_a_model_that_gives_no_answer_costs_four_calls(call: CallTool) -> 
 
 
 async def test_searches_and_retries_are_counted_together() -> None:
-    plays = [CallTool('{"query": "a"}'), Refuse(500), CallTool('{"query": "b"}'), Refuse(500), Say("Found.")]
+    plays: list[Play] = [
+        CallTool('{"query": "a"}'),
+        Refuse(500),
+        CallTool('{"query": "b"}'),
+        Refuse(500),
+        Say("Found."),
+    ]
     async with ModelServer(plays).running() as server:
         with pytest.raises(ModelError):
             await collected(BookAgent(HostedModel("m", server.url, "k")), a_task())

@@ -64,11 +64,11 @@ def test_a_golden_set_holds_what_the_book_says_and_what_it_does_not(tmp_path: Pa
     inside, outside = read_golden(
         write(
             tmp_path / "golden.jsonl",
-            {"question": "What is a node?", "kind": "factual", "urls": ["/docs/nodes"], "answer": "a process"},
+            {"question": "What is a node?", "kind": "factual", "urls": ["/docs/nodes"], "must": [["a process"]]},
             {"question": "Who won?", "not_in_book": True},
         )
     )
-    assert (inside.in_book, inside.answer, inside.id) == (True, "a process", "1")
+    assert (inside.in_book, inside.must, inside.id) == (True, (("a process",),), "1")
     assert (outside.in_book, outside.kind) == (False, "negative")
 
 

@@ -15,7 +15,7 @@ _BRACKET_OPEN: Final = re.compile(r"\[[^\]\n]{0,61}\]?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MarkdownLine:
     """`prefix` is where the content begins."""
 
     kind: LineKind
@@ -29,7 +29,7 @@ class Line:
     """Of a heading; the opening of a fence."""
 
 
-def classified(line: str, *, whole: bool) -> Line | None:
+def classified(line: str, *, whole: bool) -> MarkdownLine | None:
     """The kind of a line; None when more of it must be seen. More text never changes an answer."""
     quote = _QUOTE.match(line)
     start = quote.end() if quote else 0
@@ -39,7 +39,7 @@ def classified(line: str, *, whole: bool) -> Line | None:
     prefix = len(line) - len(body)
     indent = prefix - start
     if not body:
-        return Line("blank")
+        return MarkdownLine("blank")
     sign = body[0]
     if sign in "`~":
         return _fence(body, prefix, indent, whole=whole)
@@ -49,9 +49,9 @@ def classified(line: str, *, whole: bool) -> Line | None:
         if not whole:
             return None
         return (
-            Line("row", prefix, indent)
+            MarkdownLine("row", prefix, indent)
             if len(body.rstrip()) > 1 and body.rstrip()[-1] == "|"
-            else Line("prose", prefix, indent)
+            else MarkdownLine("prose", prefix, indent)
         )
     if sign in "-*+_=•‣◦▪·":
         return _bullet(body, prefix, indent, whole=whole)
@@ -59,52 +59,54 @@ def classified(line: str, *, whole: bool) -> Line | None:
         return _ordered(body, prefix, indent, whole=whole)
     if sign == "[":
         if _DEFINITION.match(body):
-            return Line("definition", prefix)
-        return None if not whole and _BRACKET_OPEN.match(body) else Line("prose", prefix, indent)
+            return MarkdownLine("definition", prefix)
+        return None if not whole and _BRACKET_OPEN.match(body) else MarkdownLine("prose", prefix, indent)
     if sign == ":":
         if body.startswith(":::"):
-            return Line("definition", prefix)
-        return None if not whole and not body.strip(":") else Line("prose", prefix, indent)
-    return Line("prose", prefix, indent)
+            return MarkdownLine("definition", prefix)
+        return None if not whole and not body.strip(":") else MarkdownLine("prose", prefix, indent)
+    return MarkdownLine("prose", prefix, indent)
 
 
-def _fence(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+def _fence(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
     run = len(body) - len(body.lstrip(body[0]))
     if run < 3 and (whole or len(body) > run):
-        return Line("prose", prefix, indent)
+        return MarkdownLine("prose", prefix, indent)
     if not whole:
         return None
     if body[0] == "`" and "`" in body[run:]:
-        return Line("prose", prefix, indent)
-    return Line("fence", prefix, indent, text=body.rstrip())
+        return MarkdownLine("prose", prefix, indent)
+    return MarkdownLine("fence", prefix, indent, text=body.rstrip())
 
 
-def _heading(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+def _heading(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
     if re.match(r"#{1,6}[^# ]|#{7}", body):
-        return Line("prose", prefix, indent)
+        return MarkdownLine("prose", prefix, indent)
     if not whole:
         return None
     match = _HEADING.match(body)
     return (
-        Line("heading", prefix, indent, len(match[1]), text=match[2] or "") if match else Line("prose", prefix, indent)
+        MarkdownLine("heading", prefix, indent, len(match[1]), text=match[2] or "")
+        if match
+        else MarkdownLine("prose", prefix, indent)
     )
 
 
-def _bullet(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+def _bullet(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
     sign = body[0]
     if not body.strip(f"{sign} |:-" if sign == "-" else f"{sign} "):
         # A rule, an underline, an empty item; or more is to come.
-        return Line("rule", prefix) if whole else None
+        return MarkdownLine("rule", prefix) if whole else None
     if item := _BULLET.match(body):
-        return Line("item", prefix + item.end(), indent, number=-1)
-    return Line("prose", prefix, indent)
+        return MarkdownLine("item", prefix + item.end(), indent, number=-1)
+    return MarkdownLine("prose", prefix, indent)
 
 
-def _ordered(body: str, prefix: int, indent: int, *, whole: bool) -> Line | None:
+def _ordered(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
     if item := _ORDERED.match(body):
-        return Line("item", prefix + item.end(), indent, number=int(item[1]))
+        return MarkdownLine("item", prefix + item.end(), indent, number=int(item[1]))
     if re.fullmatch(r"\d{1,9}(?:[.)] *)?", body):
         if not whole:
             return None
-        return Line("rule", prefix) if body.rstrip()[-1] in ".)" else Line("prose", prefix, indent)
-    return Line("prose", prefix, indent)
+        return MarkdownLine("rule", prefix) if body.rstrip()[-1] in ".)" else MarkdownLine("prose", prefix, indent)
+    return MarkdownLine("prose", prefix, indent)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from citewell.gate.cutting import HELD_LIMIT, SentenceCutter
-from citewell.gate.lines import Line, classified
+from citewell.gate.lines import MarkdownLine, classified
 
 CODE_LIMIT: Final = 20_000
 _UNDECIDED: Final = 160
@@ -102,7 +102,7 @@ class MarkdownStream:
     _cutter: SentenceCutter = field(default_factory=SentenceCutter)
     _item: bool = False
     _lead: str = ""
-    _fence: Line = field(default_factory=lambda: Line("fence"))
+    _fence: MarkdownLine = field(default_factory=lambda: MarkdownLine("fence"))
     _code: list[str] = field(default_factory=list)
     _code_size: int = 0
     _in_table: bool = False
@@ -143,12 +143,12 @@ class MarkdownStream:
         pieces, self._pieces = self._pieces, []
         return pieces
 
-    def _next_line(self, start: int, *, closed: bool) -> Line | None:
+    def _next_line(self, start: int, *, closed: bool) -> MarkdownLine | None:
         """The line that begins at `start`; unknown for too long, it counts as a definition, which is skipped."""
         newline = self._buffer.find("\n", start)
         line = self._buffer[start : newline if newline >= 0 else start + HELD_LIMIT + 1]
         if len(line) > HELD_LIMIT:
-            return classified(line[:HELD_LIMIT], whole=False) or Line("definition", text="overlong")
+            return classified(line[:HELD_LIMIT], whole=False) or MarkdownLine("definition", text="overlong")
         found = classified(line, whole=newline >= 0 or closed)
         if found is None and len(line) > _UNDECIDED:
             self._waits = HELD_LIMIT + 1 - len(line)
@@ -177,7 +177,7 @@ class MarkdownStream:
         self._whole_line(line, self._buffer[at:end])
         return True, min(end + 1, len(self._buffer))
 
-    def _whole_line(self, line: Line, text: str) -> None:
+    def _whole_line(self, line: MarkdownLine, text: str) -> None:
         match line.kind:
             case "heading":
                 self._lead, self._blank = "", False
@@ -198,12 +198,12 @@ class MarkdownStream:
         self._mode = "line"
         return True, newline + 1
 
-    def _placed(self, kind: BlockKind, line: Line) -> Place:
+    def _placed(self, kind: BlockKind, line: MarkdownLine) -> Place:
         place = Place(kind, line.indent, line.number > 0, max(line.number, 0), self._blank)
         self._blank = False
         return place
 
-    def _begin(self, line: Line) -> None:
+    def _begin(self, line: MarkdownLine) -> None:
         self._item = line.kind == "item"
         if not self._item and not line.indent:
             self._lead = ""
