@@ -33,11 +33,12 @@ from citewell.config import Settings
 from citewell.document import split_sentences
 from citewell.embedding import BuiltinEmbedder
 from citewell.gate import CitationGate
-from citewell.grounding import LexicalJudge
 from citewell.index.edge import EdgeWriter
+from citewell.inference import ReadingModel
 from citewell.ingest.folder import FolderSource
 from citewell.ingest.sources import PageRead
 from citewell.ingest.splitting import Limit, split
+from citewell.judge import TrainedJudge
 from citewell.models import Answer, Completed, Failed, Passage, TextReleased
 
 PASSAGES = 10_000
@@ -115,7 +116,7 @@ async def ask(data: Path) -> dict[str, float]:
 
 async def gate_times(answers: list[Answer]) -> dict[str, float]:
     """The gate alone, over the answers again: milliseconds for each sentence."""
-    judge, times = LexicalJudge(), []
+    judge, times = TrainedJudge(ReadingModel()), []
     for answer in answers:
         count = len(split_sentences(answer.text))
         if answer.status != "success" or not count:

@@ -20,8 +20,8 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.document import split_sentences
 from citewell.errors import CitewellError
-from citewell.grounding import LexicalJudge
 from citewell.inference import ReadingModel
+from citewell.judge import TrainedJudge
 from citewell.models import Question
 from citewell.reader import TrainedReader
 from citewell.wiring import open_searching
@@ -41,11 +41,12 @@ async def main(url: str, count: int) -> None:
         address = address_of(None, Path(folder))
         await migrate(address)
         async with open_searching(Settings.from_environment()) as parts, ConversationStore.open(address) as store:
+            model = ReadingModel()
             engine = Engine(
                 retriever=parts.retriever,
-                reader=TrainedReader(ReadingModel()),
                 agent=agent,
-                judge=LexicalJudge(),
+                reader=TrainedReader(model),
+                judge=TrainedJudge(model),
                 confidence=Confidence.load(),
                 conversations=store,
                 options=options,

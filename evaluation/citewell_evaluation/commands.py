@@ -95,26 +95,44 @@ def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
 
 
 @evaluations.command("support")
-def support(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
-    """Claims and their evidence: does the gate's judge tell the supported from the others? A file or a folder."""
-    from citewell.grounding.support import BuiltinJudge
-    from citewell_evaluation.judging import evaluate_support
+def support(
+    datasets: Annotated[list[Path], typer.Argument(help="Claims, whole answers, contradictions: files or folders")],
+    limit: Annotated[int | None, typer.Option(min=1, help="So many cases of each file, for a quick look")] = None,
+    as_json: JsonFlag = False,
+    html: HtmlFile = None,
+    against: Earlier = None,
+) -> None:
+    """One table: truths kept and lies passed, answers through the gate, contradictions found; each veto alone."""
+    from citewell.config import Settings
+    from citewell.judge import Lines
+    from citewell.wiring import open_judging
+    from citewell_evaluation.judging import Measured, evaluate_support
 
-    def run(progress: "Progress") -> "Awaitable[Evaluation]":
-        return evaluate_support(dataset, judge=BuiltinJudge(), progress=progress)
+    async def run(progress: "Progress") -> "Evaluation":
+        async with open_judging(Settings.from_environment()) as judging:
+            measured = Measured(judging.judge, judging.model, Lines.load())
+            return await evaluate_support(datasets, measured=measured, limit=limit, progress=progress)
 
     _report(run, as_json=as_json, html=html, against=against)
 
 
-@evaluations.command("conflicts")
-def conflicts(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
-    """Passages that contradict each other or agree: precision and recall. A file or a folder."""
-    from citewell_evaluation.judging import evaluate_conflicts
+@evaluations.command("lines")
+def lines(
+    claims: Annotated[Path, typer.Argument(help="claims.jsonl.gz of the training data, beside questions.jsonl.gz")],
+    out: Annotated[Path, typer.Option(help="Write the lines here")] = Path("src/citewell/assets/judge.json"),
+) -> None:
+    """Fit where the judge's outcomes part to pages that were not trained on. Again for each new model file."""
+    from citewell.inference import ReadingModel
+    from citewell_evaluation.lines import FittedLines, fit_lines
 
-    def run(progress: "Progress") -> "Awaitable[Evaluation]":
-        return evaluate_conflicts(dataset, progress=progress)
+    async def run(progress: "Progress") -> tuple[FittedLines, str]:
+        async with contextlib.aclosing(ReadingModel()) as model:
+            return await fit_lines(claims, model, progress=progress), model.sha256
 
-    _report(run, as_json=as_json, html=html, against=against)
+    with _Bar() as bar:
+        found, sha256 = asyncio.run(run(bar.show))
+    _write(out, found.to_json(sha256))
+    print(f"{found.lines}: truths kept {found.truths_kept:g}, lies passed {found.lies_passed:g} of {found.claims}.")
 
 
 @evaluations.command("answers")

@@ -4,9 +4,11 @@ A line that is not what it should be is an error that names the file and the lin
 would make every figure a guess.
 """
 
+import gzip
 import hashlib
 import itertools
 import json
+import random
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +19,8 @@ from citewell.errors import InvalidInputError
 from citewell.models import Message
 
 Answerability = Literal["answerable", "partial", "unanswerable", "conversational"]
+_HELD_OUT_SEED, _HELD_OUT_SHARE = 5, 12
+"""As in `training.data`."""
 _MARKER = re.compile(r"\s*\[\d+\]")
 _ANSWERABILITIES: tuple[Answerability, ...] = ("answerable", "partial", "unanswerable", "conversational")
 
@@ -89,12 +93,19 @@ class Claim:
     supported: bool
     relation: str = ""
     """entailment, contradiction or neutral, when the set tells them apart."""
-    source: str = ""
+    headings: tuple[str, ...] = ()
+    """Of each evidence, when they are known."""
 
-    @property
-    def fitted_on(self) -> bool:
-        """Half of the claims, by their id, are for fitting; figures are of the other half."""
-        return hashlib.sha256(self.id.encode()).digest()[-1] % 2 == 0
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """A whole answer that a person or a model gave from passages. `faithfulness` is a person's mark, 1 to 4."""
+
+    id: str
+    model: str
+    answer: str
+    passages: tuple[str, ...]
+    faithfulness: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +160,12 @@ class _Line:
         value = self._fields.get(key)
         if not isinstance(value, bool):
             raise self.wrong(f"`{key}` must be true or false.")
+        return value
+
+    def mark(self, key: str) -> float | None:
+        value = self._fields.get(key)
+        if value is not None and not isinstance(value, int | float):
+            raise self.wrong(f"`{key}` must be a number or null.")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -234,11 +251,23 @@ def name_of(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}" if path.suffix else path.name
 
 
-def form_of(path: Path) -> Literal["passage", "corpus", "listed", "golden", "other"]:
+_JUDGED: Mapping[str, Literal["claims", "conflicts", "given"]] = {
+    "claim": "claims",
+    "conflicting": "conflicts",
+    "faithfulness": "given",
+}
+
+
+def form_of(
+    path: Path,
+) -> Literal["passage", "corpus", "listed", "golden", "claims", "conflicts", "given", "other"]:
     """Which kind of questions a file holds, by its first line."""
     first = next(_lines(path), None)
     if first is None:
         raise InvalidInputError(f"The data file {path} is empty.", field="dataset")
+    for key, form in _JUDGED.items():
+        if first.has(key):
+            return form
     if first.has("passage"):
         return "passage"
     if first.has("answerability"):
@@ -312,17 +341,43 @@ def read_listed_questions(path: Path) -> tuple[ListedQuestion, ...]:
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:
+    """Claims with their `evidence`, or with `passages` and the `headings` over them."""
+
     def claim(line: _Line) -> Claim:
         return Claim(
             line.text("id"),
             _MARKER.sub("", line.text("claim")),
-            line.texts("evidence"),
+            line.texts("passages" if line.has("passages") else "evidence"),
             line.flag("supported"),
-            line.text("relation", ""),
-            line.text("from", ""),
+            line.text("relation", line.text("class", "")),
+            line.texts("headings"),
         )
 
     return _read(path, claim)
+
+
+def read_answers(path: Path) -> tuple[GivenAnswer, ...]:
+    return _read(
+        path,
+        lambda line: GivenAnswer(
+            line.text("id"), line.text("model"), line.text("answer"), line.texts("passages"), line.mark("faithfulness")
+        ),
+    )
+
+
+def read_held_out(path: Path) -> tuple[Claim, ...]:
+    """The documentation claims (`claims.jsonl.gz`) of the pages that `training.data` keeps out of training."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    with gzip.open(path.with_name("questions.jsonl.gz"), "rt", encoding="utf-8") as file:
+        pages = sorted({row["source"] for row in rows} | {json.loads(line)["source"] for line in file})
+    random.Random(_HELD_OUT_SEED).shuffle(pages)  # noqa: S311 the same pages as in training, no secret
+    held = set(pages[: len(pages) // _HELD_OUT_SHARE])
+    return tuple(
+        Claim(str(number), row["claim"], (row["passage"],), row["label"] == "supported", row["label"])
+        for number, row in enumerate(rows)
+        if row["source"] in held
+    )
 
 
 def read_conflicts(path: Path) -> tuple[ConflictQuestion, ...]:

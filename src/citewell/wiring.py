@@ -13,7 +13,7 @@ from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder
 from citewell.errors import ConfigurationError
 from citewell.index import IndexWriter, PassageIndex
-from citewell.judge import Judge
+from citewell.judge import Conflicts, Judge, TrainedJudge
 from citewell.reader import Reader, TrainedReader
 from citewell.retrieval import Retriever
 
@@ -132,9 +132,7 @@ async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIter
             hosted = HostedJudge(settings.judge_model, settings.judge_base_url, api_key=key)
             judge = await stack.enter_async_context(contextlib.aclosing(hosted))
         if judge is None:
-            from citewell.grounding import LexicalJudge
-
-            judge = LexicalJudge()
+            judge = TrainedJudge(model)
         yield Judging(model, judge)
 
 
@@ -151,6 +149,7 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
             reader=seams.reader or TrainedReader(judging.model),
             agent=agent,
             judge=judging.judge,
+            conflicts=Conflicts(judging.model, TrainedJudge(judging.model)),
             confidence=Confidence.load(settings.confidence_file),
             conversations=conversations,
             options=EngineOptions(

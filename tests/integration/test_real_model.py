@@ -11,8 +11,8 @@ import pytest
 
 from citewell.answering.agent import HostedModel
 from citewell.answering.engine import EngineOptions
-from citewell.grounding import LexicalJudge
-from citewell.judge import Claim, Shown
+from citewell.inference import ReadingModel
+from citewell.judge import Claim, Shown, TrainedJudge
 from tests.support.toy_book import PASSAGES, a_question, toy_book
 
 URL = os.environ.get("CITEWELL_TEST_MODEL_URL")
@@ -26,7 +26,7 @@ pytestmark = [
 async def test_every_sentence_of_a_real_model_stands_on_a_passage(tmp_path: Path) -> None:
     hosted = HostedModel("local", URL or "", "none", seconds=600.0)
     options = EngineOptions(total_seconds=660.0)
-    shown = Shown(LexicalJudge())
+    shown = Shown(TrainedJudge(ReadingModel()))
     for number, passage in enumerate(PASSAGES, start=1):
         shown.show(number, passage)
     async with toy_book(tmp_path, model=hosted, model_deadline=600.0, options=options) as book:

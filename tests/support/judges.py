@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from citewell.judge import Pair, Verdict
 from citewell.judge.quantities import Amounts, quantities
-from citewell.text import content_stems
+from citewell.text import content_stems, words
+
+_NEGATIONS = {"not", "no", "never"}
 
 
 class WordJudge:
@@ -29,16 +31,18 @@ def _verdict(claim: str, windows: Sequence[str]) -> Verdict:
     """By one sentence of each window, so that the words of two subjects do not mix."""
     wanted = set(content_stems(claim))
     near = " ".join(_nearest(wanted, window) for window in windows)
-    share = len(wanted & set(content_stems(near))) / max(len(wanted), 1)
+    headings = " ".join(window.partition("\n")[0] for window in windows if "\n" in window)
+    share = len(wanted & set(content_stems(f"{headings} {near}"))) / max(len(wanted), 1)
     amounts = Amounts()
     amounts.add(quantities(near))
+    denied = _NEGATIONS & set(words(near.lower())) and not _NEGATIONS & set(words(claim.lower()))
+    if share == 1 and denied:
+        return Verdict("contradicted", 0.1, 0.8)
     if share == 1 and amounts.missing(claim) is None:
         return Verdict("supported", 0.95, 0.01)
     return Verdict("not_stated", share / 2, 0.1)
 
 
 def _nearest(wanted: set[str], window: str) -> str:
-    """The window's headings and the sentence that shares most."""
-    headings, _, text = window.partition("\n") if "\n" in window else ("", "", window)
-    sentences = text.replace("\n", ". ").split(". ")
-    return f"{headings} " + max(sentences, key=lambda s: len(wanted & set(content_stems(s))), default="")
+    """The sentence of the window that shares most."""
+    return max(window.replace("\n", ". ").split(". "), key=lambda s: len(wanted & set(content_stems(s))), default="")

@@ -15,11 +15,11 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.document import read_plain
 from citewell.embedding import BuiltinEmbedder, RememberedQueries
-from citewell.grounding import LexicalJudge
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.models import Passage, Question
 from citewell.reader import Reader
 from citewell.retrieval import Retriever
+from tests.support.judges import WordJudge
 from tests.support.word_reader import WordReader
 
 CONFIDENCE = Confidence(general=Logistic(-1.0, {"answers": 1.0}), confined=Logistic(-1.0, {"answers": 1.0}))
@@ -112,7 +112,7 @@ async def toy_book(
             retriever=retriever,
             reader=reader or WordReader(),
             agent=BookAgent(model, seconds=model_deadline) if model else None,
-            judge=LexicalJudge(),
+            judge=WordJudge(),
             confidence=CONFIDENCE,
             conversations=conversations,
             options=options,

@@ -1,21 +1,19 @@
-"""The judge and the search for contradictions measured on cases whose verdicts are known beforehand."""
+"""The judge, the gate and the vetoes measured on cases whose verdicts are known beforehand."""
 
+import gzip
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from citewell.grounding.support import Support
-from citewell_evaluation.judging import evaluate_conflicts, evaluate_support
+from citewell.inference import ReadingModel
+from citewell.judge import Finding, Lines
+from citewell_evaluation.datasets import Claim, read_held_out
+from citewell_evaluation.judging import Measured, evaluate_support
+from citewell_evaluation.lines import fitted
+from tests.support.judges import WordJudge
 
-
-class SaysYesToBlue:
-    """A judge that is right about blue things and wrong about the rest."""
-
-    def judge(self, sentence: str, passages: Sequence[str]) -> Support:
-        yes = "blue" in sentence
-        return Support(0.9 if yes else 0.2, yes, 0, None, "" if yes else "not blue")
+MEASURED = Measured(WordJudge(), ReadingModel(), Lines(0.5, 0.5))
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -23,54 +21,42 @@ def write(path: Path, *lines: object) -> Path:
     return path
 
 
-def claims(count: int) -> list[object]:
-    made: list[object] = []
-    for number in range(count):
-        made.append({"id": f"a{number}", "claim": "The car is blue.", "evidence": ["A blue car."], "supported": True})
-        made.append({"id": f"b{number}", "claim": "The car is red.", "evidence": ["A blue car."], "supported": False})
-        made.append({"id": f"c{number}", "claim": "The car is big.", "evidence": ["A big car."], "supported": True})
-    return made
-
-
-async def test_what_passes_is_told_apart_for_supported_and_other_claims(tmp_path: Path) -> None:
-    found = await evaluate_support(write(tmp_path / "cars.jsonl", *claims(40)), judge=SaysYesToBlue())
-    figures = found.tables[0].rows[0].figures
-    assert figures["passed of the others"].value == 0.0
-    assert 0.2 < figures["passed of the supported"].value < 0.8
-    assert figures["balanced accuracy"].value == pytest.approx((figures["passed of the supported"].value + 1) / 2)
-
-
-async def test_claims_that_the_judge_was_fitted_on_are_left_out(tmp_path: Path) -> None:
-    found = await evaluate_support(write(tmp_path / "cars.jsonl", *claims(40)), judge=SaysYesToBlue())
-    assert 0 < len(found.items) < 120
-
-
-async def test_a_folder_gives_a_row_for_each_set_and_their_average(tmp_path: Path) -> None:
-    write(tmp_path / "one.jsonl", *claims(20))
-    write(tmp_path / "two.jsonl", *claims(20))
-    found = await evaluate_support(tmp_path, judge=SaysYesToBlue())
-    assert [row.name for row in found.tables[0].rows] == ["one", "two", "average of the sets"]
-
-
-async def test_contradictions_are_counted_as_found_missed_or_false_alarm(tmp_path: Path) -> None:
-    question = "How tall is the tower?"
-    path = write(
-        tmp_path / "towers.jsonl",
-        {
-            "question": question,
-            "passages": ["The tower is 300 m tall.", "The tower is 210 m tall."],
-            "conflicting": True,
-        },
-        {
-            "question": question,
-            "passages": ["The tower is 300 m tall.", "The tower is 300 m tall."],
-            "conflicting": False,
-        },
-        {"question": question, "passages": ["The tower is lovely.", "Few like the tower."], "conflicting": True},
+async def test_claims_answers_and_vetoes_stand_in_one_report(tmp_path: Path) -> None:
+    car = {"evidence": ["A blue car has 4 doors and weighs 900 kg."]}
+    claims = write(
+        tmp_path / "cars.jsonl",
+        {"id": "a", "claim": "The car is blue.", "supported": True, **car},
+        {"id": "b", "claim": "The car weighs 700 kg.", "supported": False, **car},
+        {"id": "c", "claim": "The car is fast.", "supported": True, **car},
     )
-    found = await evaluate_conflicts(path)
-    figures = found.tables[0].rows[0].figures
-    assert figures["precision"].value == 1.0
-    assert figures["recall"].value == 0.5
-    assert figures["false alarms"].value == 0.0
-    assert [item.scores["right"] for item in found.items] == [1.0, 1.0, 0.0]
+    given = {"passages": ["Pumps need oil."], "answer": "Pumps need oil. The moon is cheese."}
+    answers = write(
+        tmp_path / "given.jsonl",
+        {"id": "1", "model": "human", "faithfulness": None, **given},
+        {"id": "2", "model": "gpt-4o", "faithfulness": 3, **given},
+    )
+    found = await evaluate_support([claims, answers], measured=MEASURED)
+    rows = {row.name: row.figures for row in found.tables[0].rows}
+    assert rows["cars"]["truths kept"].value == 0.5
+    assert rows["cars"]["lies passed"].value == 0.0
+    assert rows["given: human"]["sentences kept"].value == 0.5
+    assert rows["given: gpt-4o rated lower"]["first dropped"].value == 0.0
+    [veto] = found.tables[1].rows
+    assert (veto.name, veto.figures["truths lost"].value, veto.figures["lies caught"].value) == ("cars: number", 0, 1)
+
+
+def test_the_line_is_drawn_where_few_enough_lies_pass() -> None:
+    cases = [Claim(str(n), "", (), supported=n < 100) for n in range(200)]
+    found = [Finding("not_stated", 0.5 + n / 200 if n < 100 else (n - 100) / 200) for n in range(200)]
+    made = fitted(cases, found)
+    assert made.lies_passed <= 0.15
+    assert made.truths_kept == 1.0
+    assert made.lines.supported == pytest.approx(0.42, abs=0.01)
+
+
+def test_only_pages_that_were_not_trained_on_are_read(tmp_path: Path) -> None:
+    rows = [{"source": f"p{n}", "passage": "P", "claim": f"c{n}", "label": "supported"} for n in range(24)]
+    for name in ("claims", "questions"):
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
+            file.write("".join(json.dumps(row) + "\n" for row in rows))
+    assert len(read_held_out(tmp_path / "claims.jsonl.gz")) == 2

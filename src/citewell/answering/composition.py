@@ -7,7 +7,7 @@ from citewell.answering.confidence import ANSWER_FROM, Confidence, features_of
 from citewell.answering.evidence import Evidence
 from citewell.answering.refusals import PART_NOT_IN_BOOK
 from citewell.answering.topics import topic
-from citewell.grounding import Conflict
+from citewell.judge import Conflict
 from citewell.models import Passage, ScoredPassage
 from citewell.reader import Inquiry, PassageReading, Quote, Reader, choose, compose, opening
 from citewell.retrieval import Retriever

@@ -28,8 +28,7 @@ from citewell.conversations import HISTORY_TOKENS, last_turns
 from citewell.deadline import Deadline
 from citewell.errors import CitewellError, ModelError
 from citewell.gate import CitationGate
-from citewell.grounding import Conflict, contradictions
-from citewell.judge import Judge
+from citewell.judge import Conflict, Conflicts, Judge
 from citewell.models import (
     Answer,
     AnswerEvent,
@@ -129,13 +128,15 @@ class Engine:
         judge: Judge,
         confidence: Confidence,
         conversations: "ConversationStore",
+        conflicts: Conflicts | None = None,
         agent: BookAgent | None = None,
         options: EngineOptions | None = None,
     ) -> None:
-        """`agent` runs a hosted model; without one the built-in model answers."""
+        """`agent` runs a hosted model; without one the built-in model answers. Without `conflicts` none are sought."""
         self._retriever = retriever
         self._reader = reader
         self._judge = judge
+        self._conflicts = conflicts
         self._confidence = confidence
         self._conversations = conversations
         self._agent = agent
@@ -318,7 +319,8 @@ class Engine:
                 if run.composition.probability < ANSWER_FROM:
                     run.composition = await self._composer.of_book([other], found, run.background)
                     run.asked = other
-            run.conflict = contradictions(run.asked, [item.passage.text for item in found])
+            if self._conflicts is not None:
+                run.conflict = await self._conflicts.find(run.asked, [item.passage for item in found])
         if not run.evidence.shown:
             return self._refused(run)
         if self._agent is not None:

@@ -86,6 +86,12 @@ class ReadingModel:
         self.name = f"reading-{checksum(assets, 'model.onnx')[:12]}"
         """Which model this is: the same name gives the same scores on machines of one kind."""
 
+    @property
+    def sha256(self) -> str:
+        """Which weights these are, as the manifest says."""
+        found: str = json.loads((self._assets / "manifest.json").read_bytes())["files"]["model.onnx"]["sha256"]
+        return found
+
     async def warm(self) -> None:
         await self._run(self._loaded)
 

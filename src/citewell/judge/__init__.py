@@ -2,6 +2,7 @@
 
 from citewell.judge.checking import MAX_CHECKED, Checked, CheckedSentence, check, check_with, checkable, passage_of
 from citewell.judge.claims import Claim, claim_of, without_emphasis
+from citewell.judge.conflicts import Conflict, Conflicts
 from citewell.judge.shown import Finding, Shown, plain
 from citewell.judge.trained import Lines, TrainedJudge
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
@@ -11,6 +12,8 @@ __all__ = [
     "Checked",
     "CheckedSentence",
     "Claim",
+    "Conflict",
+    "Conflicts",
     "Finding",
     "Judge",
     "Lines",

@@ -18,7 +18,7 @@ _SYMBOLS: Final = {
 _WORDS: Final = {
     "second": "time", "meter": "length", "metre": "length", "gram": "mass", "hertz": "frequency", "volt": "voltage",
     "amp": "current", "ampere": "current", "watt": "power", "newton": "force", "joule": "energy", "pascal": "pressure",
-    "radian": "angle_rad", "byte": "bytes", "bit": "bits",
+    "radian": "angle_rad", "byte": "bytes",
 }  # fmt: skip
 _OTHERS: Final = """
 time 60 minute minutes min mins; time 3600 hour hours hr hrs h; time 86400 day days; time 604800 week weeks
@@ -27,7 +27,7 @@ length 0.0254 inch inches; length 0.3048 foot feet ft; length 1609.344 mile mile
 share 1 % percent pct percentage; angle 1 ° degree degrees deg; temperature 1 °C celsius; temperature_f 1 °F fahrenheit
 speed 1 m/s mps; speed 0.2777777777777778 km/h kph; angular_speed 1 rad/s; frequency 0.016666666666666666 rpm RPM
 frequency 1 fps FPS; energy 3600 Wh; energy 3.6e6 kWh; charge 1 Ah; charge 1e-3 mAh; dollar 1 dollar dollars usd USD
-euro 1 euro euros EUR
+euro 1 euro euros EUR; bytes 0.125 bit bits; bytes 125 kbit; bytes 125000 Mbit; bytes 125000000 Gbit
 """
 
 
@@ -59,14 +59,13 @@ _SMALL: Final = {w: float(i) for i, w in enumerate(_ONES.split())} | {
     w: 10.0 * i for i, w in enumerate(_TENS.split(), 2)
 }
 _MONTH_NAMES = "january february march april may june july august september october november december".split()
-_MONTHS: Final = {n[:size]: float(i) for i, n in enumerate(_MONTH_NAMES, 1) for size in (3, 4, len(n))}
+_MONTHS: Final = {n[:size].title(): float(i) for i, n in enumerate(_MONTH_NAMES, 1) for size in (3, 4, len(n))}
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DATE: Final = re.compile(
     rf"\b(?:(?P<m1>{_MONTH})\.?\s(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s(?P<y1>\d{{4}}))?"
     rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<m2>{_MONTH})\b\.?(?:,?\s(?P<y2>\d{{4}}))?"
     rf"|(?P<m3>{_MONTH})\.?,?\s(?:of\s)?(?P<y3>\d{{4}})"
-    r"|(?P<y4>\d{4})-(?P<m4>\d{2})-(?P<d4>\d{2})|(?P<m5>\d{1,2})/(?P<d5>\d{1,2})/(?P<y5>\d{4}))\b",
-    re.IGNORECASE,
+    r"|(?P<y4>\d{4})-(?P<m4>\d{2})-(?P<d4>\d{2})|(?P<m5>\d{1,2})/(?P<d5>\d{1,2})/(?P<y5>\d{4}))\b"
 )
 _VERSION: Final = re.compile(
     r"(?<![\w.])[vV]?\d+(?:\.\d+){2,}(?:[-.]?(?:rc|beta|alpha|dev)\d*)?\b|(?<![\w.])v\d+(?:\.\d+)?\b"
@@ -110,8 +109,12 @@ class Quantity:
         return bool(self.dimension) or self.named or self.raw >= _LEAST_TELLING or self.raw != int(self.raw)
 
 
+_FORMULA: Final = re.compile(r"\\(?:text|mathrm|rm)\{([^{}]{0,20})\}|\\[ ,;:!]")
+
+
 def quantities(text: str) -> list[Quantity]:
     """The amounts of a text in order; identifiers such as `nav2` are none."""
+    text = _FORMULA.sub(r"\1", text)  # 0.5\ \text{s} is half a second
     found = [*_dates(text), *_versions(text)]
     taken = {place for q in found for place in range(q.start, q.end)}
     found += [q for q in _numerals(text) if q.start not in taken]
@@ -125,7 +128,7 @@ def _dates(text: str) -> Iterator[Quantity]:
         for dimension, key in (("month", "m"), ("day", "d"), ("", "y")):
             part = next((p for i in "12345" if (p := match.groupdict().get(key + i))), None)
             if part is not None:
-                number = _MONTHS[part.lower()] if part[0].isalpha() else float(part)
+                number = _MONTHS[part] if part[0].isalpha() else float(part)
                 yield Quantity(number, number, dimension, match.start(), match.end(), part)
 
 
@@ -202,11 +205,15 @@ class Amounts:
     def __init__(self) -> None:
         self._values: dict[str, set[str]] = {}
         self._written: set[str] = set()
+        self._majors: set[str] = set()
+        """ "Node 18" stands for Node 18.2.1."""
         self._sorted: dict[str, list[float]] = {}
 
     def add(self, found: Sequence[Quantity]) -> None:
         for q in found:
             self._written.add(q.text)
+            if q.named:
+                self._majors.add(q.text.partition(".")[0])
             self._values.setdefault(q.dimension, set()).add(_key(q.value))
         self._sorted = {}
 
@@ -220,7 +227,7 @@ class Amounts:
     def _has(self, q: Quantity) -> bool:
         if q.named:
             return q.text in self._written
-        if _key(q.value) in self._values.get(q.dimension, ()):
+        if _key(q.value) in self._values.get(q.dimension, ()) or (not q.dimension and q.text in self._majors):
             return True
         # A table's cell may leave the unit to its column; "20 MB" is no evidence for a bare 20.
         return bool(q.dimension) and _key(q.raw) in self._values.get("", ())
