@@ -43,6 +43,9 @@ coverage: .venv/.dev ## which lines the tests run: a table here, pages in .cover
 lowest: .venv/.dev ## the unit tests on the lowest versions that pyproject.toml names
 	@sh scripts/lowest
 
+faults: .venv/.dev ## attacks and faults of every part, played against us; prints what held
+	@$(BIN)/pytest --faults -q -p no:xdist --timeout 1200
+
 browser: ## install Chromium and the widget's tools for the browser tests, where that is possible
 	@sh scripts/get_browser
 	@sh scripts/get_node
@@ -74,4 +77,4 @@ lock: ## write the lock files again from pyproject.toml
 clean: ## remove the environment, caches and the demo's data
 	@rm -rf .venv .citewell .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage-html .import_linter_cache
 
-.PHONY: help setup demo serve test check unit coverage browser widget screenshots format bench peers lock clean
+.PHONY: help setup demo serve test check unit faults coverage browser widget screenshots format bench peers lock clean

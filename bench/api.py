@@ -50,7 +50,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 60.0)
 
 
 @contextlib.contextmanager
-def citewell_server(data: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+def citewell_server(data: Path, workers: int = 1, **variables: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     port = free_port()
     environment = (
         os.environ
@@ -60,8 +60,9 @@ def citewell_server(data: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]
             "LOG_LEVEL": "error",
             "PYTHONPATH": str(REPO / "src"),
         }
+        | variables
     )
-    command = [sys.executable, "-m", "citewell", "serve", "--port", str(port)]
+    command = [sys.executable, "-m", "citewell", "serve", "--port", str(port), "--workers", str(workers)]
     yield from _served(command, environment, port)
 
 

@@ -23,14 +23,20 @@ class Connection:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
         return cls(reader, writer, f"127.0.0.1:{port}")
 
+    async def get(self, path: str) -> Reply:
+        return await self._exchanged(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
+
     async def post(self, path: str, body: dict[str, object]) -> Reply:
         content = json.dumps(body).encode()
         head = (
             f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(content)}\r\n\r\n"
         )
+        return await self._exchanged(head.encode() + content)
+
+    async def _exchanged(self, request: bytes) -> Reply:
         start = time.perf_counter()
-        self._writer.write(head.encode() + content)
+        self._writer.write(request)
         await self._writer.drain()
         lines = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
         first = (time.perf_counter() - start) * 1000

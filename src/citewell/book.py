@@ -26,6 +26,7 @@ from citewell.models import (
     Question,
     RetrievalRequest,
     filters_of,
+    trimmed,
 )
 from citewell.retrieval import Found
 from citewell.wiring import (
@@ -279,9 +280,9 @@ def _question(text: str, how: Asking) -> Question:
 
 
 def _selection(text: str | None) -> str | None:
-    if text is not None and not 1 <= len(text.strip()) <= MAX_SELECTION:
+    if text is not None and not 1 <= len(trimmed(text)) <= MAX_SELECTION:
         raise InvalidInputError(
-            f"The selected text has {len(text.strip()):,} characters; it needs 1 to {MAX_SELECTION:,}.",
+            f"The selected text has {len(trimmed(text)):,} characters; it needs 1 to {MAX_SELECTION:,}.",
             field="selected_text",
         )
     return text

@@ -31,6 +31,15 @@ class Settings(BaseSettings):
     gemini_base_url: str = GEMINI_BASE_URL
     confidence_file: Path | None = None
     """What `citewell calibrate --out` wrote, in place of the shipped confidence model."""
+    model_calls_per_minute: int | None = Field(None, ge=0)
+    """Of the hosted model, in all; the next three likewise. `MODEL_KEY_…` are those of each API key."""
+    model_calls_per_day: int | None = Field(None, ge=0)
+    model_tokens_per_minute: int | None = Field(None, ge=0)
+    model_tokens_per_day: int | None = Field(None, ge=0)
+    model_key_calls_per_minute: int | None = Field(None, ge=0)
+    model_key_calls_per_day: int | None = Field(None, ge=0)
+    model_key_tokens_per_minute: int | None = Field(None, ge=0)
+    model_key_tokens_per_day: int | None = Field(None, ge=0)
     agent_fallback: Literal["error", "sources"] = "error"
 
     judge_model: str | None = Field(None, min_length=1)
@@ -162,6 +171,13 @@ class Settings(BaseSettings):
     def bound_keys(self) -> tuple[tuple[str, str], ...]:
         """The publishable keys, each with an origin."""
         return tuple((key, origin) for key, _, origin in (entry.rpartition("@") for entry in self.publishable_keys))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no log line may hold: the keys, and the addresses with their passwords."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        single = [value for value in values if isinstance(value, SecretStr)]
+        return tuple(secret.get_secret_value() for secret in (*single, *self.api_keys))
 
     @property
     def embedder(self) -> Literal["builtin", "cohere", "openai"]:

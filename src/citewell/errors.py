@@ -36,6 +36,8 @@ class CitewellError(Exception):
     code: ClassVar[str] = "internal_error"
     can_pass: ClassVar[bool] = False
     """Whether the same call may succeed a moment later."""
+    is_logged: bool = False
+    """Each error is logged once, by the first who handles it."""
 
 
 class ConfigurationError(CitewellError):

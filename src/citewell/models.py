@@ -1,5 +1,6 @@
 """The vocabulary: frozen values that every other module speaks in. No I/O, no wire names, no settings."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,6 +12,21 @@ from numpy.typing import NDArray
 
 from citewell.document import Block, Heading, Table, table_row
 from citewell.errors import CitewellError, InvalidFilterError, InvalidInputError, InvalidQueryError
+
+_NO_GLYPH = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+"""Letters, marks and symbols that show nothing: fillers, selectors and the blank pattern."""
+
+
+def trimmed(text: str) -> str:
+    """Without the space around it; empty when nothing of it can be seen (zero-width, direction marks, fillers)."""
+    text = text.strip()
+    return text if any(map(_shows, text)) else ""
+
+
+def _shows(character: str) -> bool:
+    kind = unicodedata.category(character)
+    return kind[0] not in "CZ" and kind not in ("Mn", "Me") and character not in _NO_GLYPH
+
 
 Vector = NDArray[np.float32]
 """One row, or one row for each text."""
@@ -295,7 +311,7 @@ class RetrievalRequest:
     filters: Mapping[str, str | Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
-        query = self.query.strip()
+        query = trimmed(self.query)
         if not query:
             raise InvalidQueryError("The query is empty.", field="query")
         if len(query) > 2000:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.answering.agent import BookAgent, HostedModel
+from citewell.answering.budget import Allowance, ModelBudget
 from citewell.answering.engine import Engine, EngineOptions
 from citewell.backends import make_embedder, make_index, make_writer
 from citewell.config import Settings
@@ -143,7 +144,7 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
 
     async with open_conversations(settings) as conversations:
         hosted = seams.model or _hosted_model(settings)
-        agent = BookAgent(hosted) if hosted else None
+        agent = BookAgent(hosted, budget=_budget(settings)) if hosted else None
         engine = Engine(
             retriever=searching.retriever,
             reader=seams.reader or TrainedReader(judging.model),
@@ -158,6 +159,22 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
             ),
         )
         yield Parts(settings, engine, agent, searching.retriever, searching.index, searching.embedder, conversations)
+
+
+def _budget(settings: Settings) -> ModelBudget:
+    in_all = Allowance(
+        settings.model_calls_per_minute,
+        settings.model_calls_per_day,
+        settings.model_tokens_per_minute,
+        settings.model_tokens_per_day,
+    )
+    by_key = Allowance(
+        settings.model_key_calls_per_minute,
+        settings.model_key_calls_per_day,
+        settings.model_key_tokens_per_minute,
+        settings.model_key_tokens_per_day,
+    )
+    return ModelBudget(in_all, by_key)
 
 
 def _hosted_model(settings: Settings) -> HostedModel | None:

@@ -129,6 +129,7 @@ FLOODS = {
 }
 
 
+@pytest.mark.fault("floods of headers", "refused")
 @pytest.mark.parametrize("name", FLOODS)
 async def test_a_flood_of_headers_is_refused(name: str) -> None:
     async with listening(an_app()) as server:
@@ -146,10 +147,13 @@ GARBAGE = {
     "negative length": b"POST /chat HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
     "bad chunk": b"POST /chat HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     "NUL in path": b"GET /\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "no host": b"GET /health/live HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /health/live HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
     "bare CR": b"GET / HTTP/1.1\rHost: x\r\r",
 }
 
 
+@pytest.mark.fault("what is not HTTP", "400")
 @pytest.mark.parametrize("name", GARBAGE)
 async def test_what_is_not_http_is_a_400_in_the_developers_shape(name: str) -> None:
     async with listening(an_app()) as server:

@@ -546,6 +546,7 @@ async def test_a_question_is_not_logged(caplog: pytest.LogCaptureFixture) -> Non
     assert SESSION not in caplog.text
 
 
+@pytest.mark.fault("another caller's key", "no reply and no session of somebody else")
 async def test_a_kept_reply_is_given_only_to_the_key_that_asked_whichever_header_brings_it() -> None:
     engine = ScriptedEngine()
     options = ApiOptions(keys=("alpha", "beta"))
@@ -558,6 +559,7 @@ async def test_a_kept_reply_is_given_only_to_the_key_that_asked_whichever_header
     assert len({question.owner for question in engine.questions}) == 2
 
 
+@pytest.mark.fault("wrong keys", "limited")
 @pytest.mark.parametrize("path", ["/chat", "/book/pages", "/metrics"])
 async def test_wrong_keys_are_limited_too(path: str) -> None:
     options = ApiOptions(keys=("alpha",), address_limit=2, pages_for_each=1)

@@ -88,6 +88,7 @@ async def test_two_processes_share_one_window(redis: RealRedis) -> None:
         assert (await first.status()).status == "up"
 
 
+@pytest.mark.fault("slots over workers", "shared, and those of the dead come back")
 async def test_two_processes_share_the_slots_and_a_dead_one_gives_them_back(redis: RealRedis) -> None:
     async with on(redis).opened() as first, on(redis).opened() as second:
         one = ConcurrencyLimiter(2, share=1, shared=first, slot_seconds=3600)
@@ -105,6 +106,7 @@ async def test_two_processes_share_the_slots_and_a_dead_one_gives_them_back(redi
                 break
 
 
+@pytest.mark.fault("kept replies over workers", "shared, and only with the same caller")
 async def test_two_processes_share_kept_replies_and_what_is_being_made(redis: RealRedis) -> None:
     async with on(redis).opened() as first, on(redis).opened() as second:
         one, other = (IdempotencyStore(most=9, seconds=60, shared=shared) for shared in (first, second))
@@ -123,6 +125,7 @@ async def test_two_processes_share_kept_replies_and_what_is_being_made(redis: Re
         assert isinstance(await other.begin("me", "j", b"request"), KeyClaim)
 
 
+@pytest.mark.fault("Redis dead or frozen", "one short wait, then each process counts alone")
 @pytest.mark.parametrize("how", ["dead", "frozen"])
 async def test_a_redis_that_is_away_is_waited_for_once_then_this_process_counts(redis: RealRedis, how: str) -> None:
     async with on(redis, wait=0.25).opened() as shared:

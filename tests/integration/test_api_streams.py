@@ -49,6 +49,7 @@ async def test_words_arrive_while_the_answer_is_made() -> None:
     assert events_of(text)[-1].name == "done"
 
 
+@pytest.mark.fault("leavers", "everything is freed")
 @pytest.mark.parametrize(("path", "body"), ASKING)
 @pytest.mark.parametrize("after", [0, 4])
 async def test_a_reader_who_leaves_frees_everything(path: str, body: dict[str, object], after: int) -> None:
@@ -74,6 +75,7 @@ async def test_a_reader_who_leaves_politely_frees_everything() -> None:
         await engine.done.acquire()
 
 
+@pytest.mark.fault("slow readers", "cut off")
 async def test_a_reader_who_does_not_read_is_cut_off() -> None:
     long = TextReleased("x" * 100_000)
     engine = ScriptedEngine([*answering()[:2], *[long] * 500, Completed(ANSWER)])
@@ -141,6 +143,7 @@ async def test_a_stopping_server_answers_a_question_that_is_no_stream_with_503()
         writer.close()
 
 
+@pytest.mark.fault("500 streams", "each ends, nothing is left")
 async def test_five_hundred_streams_at_once_all_end_and_leave_nothing_behind() -> None:
     go = asyncio.Event()
     engine = ScriptedEngine([*answering()[:4], go, *answering()[4:]])

@@ -92,6 +92,7 @@ async def address(server: Postgres, tmp_path: Path) -> Address:
     return address
 
 
+@pytest.mark.fault("Postgres frozen", "an error in time, and served again when it thaws")
 async def test_a_frozen_postgres(server: Postgres, address: Address) -> None:
     async with ConversationStore.open(address, BOUNDS) as store, load_on(store) as load:
         server.freeze()
@@ -102,6 +103,7 @@ async def test_a_frozen_postgres(server: Postgres, address: Address) -> None:
         await check_that_nothing_is_lost(load)
 
 
+@pytest.mark.fault("Postgres killed", "an error at once, and served again")
 async def test_a_killed_postgres(server: Postgres, address: Address) -> None:
     async with ConversationStore.open(address, BOUNDS) as store, load_on(store) as load:
         await asyncio.to_thread(server.kill)
@@ -112,6 +114,7 @@ async def test_a_killed_postgres(server: Postgres, address: Address) -> None:
         await check_that_nothing_is_lost(load)
 
 
+@pytest.mark.fault("Postgres restarted", "nobody notices")
 async def test_a_restarted_postgres(server: Postgres, address: Address) -> None:
     async with ConversationStore.open(address, BOUNDS) as store, load_on(store) as load:
         await asyncio.to_thread(server.restart)
@@ -146,6 +149,7 @@ async def test_closing_does_not_wait_for_a_frozen_server(server: Postgres, addre
     server.thaw()
 
 
+@pytest.mark.fault("SQLite locked", "told in time, used again when free")
 async def test_a_locked_file_is_told_in_time_and_used_again_when_free(tmp_path: Path) -> None:
     address = address_of(None, tmp_path)
     await migrate(address)

@@ -33,6 +33,7 @@ def vectors_of(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.fault("index damaged under load", "an error with the remedy, no dead process")
 @pytest.mark.parametrize("name", [PANICS, RAISES])
 async def test_damage_under_an_open_index_is_our_error_with_the_remedy(tmp_path: Path, name: str) -> None:
     await publish(tmp_path, "text")
@@ -55,6 +56,7 @@ async def test_a_ping_reads_from_the_files(tmp_path: Path, name: str) -> None:
         await index.ping()
 
 
+@pytest.mark.fault("index, one bit", "found before the next search and by index check")
 async def test_damage_that_no_search_would_meet_is_found_before_the_next_one_until_it_is_mended(tmp_path: Path) -> None:
     """One bit of a vector: Edge would rank by it and say nothing."""
     await publish(tmp_path, "text")
@@ -76,6 +78,7 @@ async def test_damage_that_no_search_would_meet_is_found_before_the_next_one_unt
     assert (await EdgeWriter(tmp_path).integrity()).sound
 
 
+@pytest.mark.fault("index damaged at rest", "found at open, before Rust reads it")
 @pytest.mark.parametrize("harm", ["shorter", "gone", "manifest"])
 async def test_damage_is_found_when_the_index_is_opened(tmp_path: Path, harm: str) -> None:
     """A file cut short makes Rust end the process, so that it must not get to read it."""
@@ -105,6 +108,7 @@ async def test_going_back_serves_the_sound_generation_before(tmp_path: Path) -> 
     await index.ping()
 
 
+@pytest.mark.fault("index damaged, ingested again", "repaired")
 @pytest.mark.parametrize("name", [RAISES, "segment.json", "vector_storage-bm25/store/page_0.dat"])
 async def test_the_same_book_ingested_again_repairs_a_damaged_index(tmp_path: Path, name: str) -> None:
     """Although nothing of the book has changed, so that a sound index would have been left as it is."""

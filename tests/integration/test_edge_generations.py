@@ -97,6 +97,7 @@ async def test_a_run_of_another_process_is_seen_by_an_open_reader(tmp_path: Path
     assert await served(index) == {"new"}
 
 
+@pytest.mark.fault("index deleted under load", "the open generation serves on")
 async def test_a_reader_keeps_serving_a_generation_whose_files_are_gone(tmp_path: Path) -> None:
     await publish(tmp_path, "one")
     reader = EdgeIndex(tmp_path)
@@ -108,6 +109,7 @@ async def test_a_reader_keeps_serving_a_generation_whose_files_are_gone(tmp_path
     assert await served(reader) == {"four"}
 
 
+@pytest.mark.fault("generation swapped under load", "one whole generation, always")
 async def test_searches_during_publications_always_see_one_whole_generation(tmp_path: Path) -> None:
     await publish(tmp_path, "0a", "0b")
     index = EdgeIndex(tmp_path)
@@ -139,6 +141,7 @@ async def test_an_orphaned_generation_without_a_pointer_is_not_served_and_swept_
     assert not (tmp_path / "generations" / lost.id).exists()
 
 
+@pytest.mark.fault("disk full while ingesting", "one line, nothing changes")
 async def test_a_full_disk_is_one_line_and_changes_nothing(tmp_path: Path) -> None:
     old = await publish(tmp_path, "old")
     draft = await EdgeWriter(tmp_path, spare_bytes=2**60).begin(embedder="toy", dimensions=4)

@@ -251,6 +251,7 @@ async def test_a_wait_that_is_nonsense_is_taken_for_none() -> None:
 
 
 @each_provider
+@pytest.mark.fault("embedder frozen", "given up within the deadline")
 async def test_a_provider_that_hangs_is_given_up_within_the_deadline(make: Make) -> None:
     async with embedder_on(make, Hang(), seconds=2) as (embedder, _):
         error = await failure_of(embedder.embed_query("q"))
@@ -266,6 +267,7 @@ async def test_a_connection_that_hangs_is_given_up_for_another(make: Make) -> No
 
 
 @each_provider
+@pytest.mark.fault("embedder away", "an error")
 async def test_a_provider_that_is_away_cannot_be_reached(make: Make) -> None:
     async with playing(Provider()) as provider:
         pass
@@ -314,6 +316,7 @@ def openai_reply(rows: str) -> bytes:
     return f'{{"data": [{{"index": 0, "embedding": {rows[1:-1]}}}]}}'.encode()
 
 
+@pytest.mark.fault("embedder sends broken vectors", "refused")
 @pytest.mark.parametrize(("make", "wrap"), [(cohere, cohere_reply), (openai, openai_reply)])
 @pytest.mark.parametrize(
     ("rows", "said"),
@@ -335,6 +338,7 @@ async def test_a_vector_that_is_none_is_refused(make: Make, wrap: Callable[[str]
 
 
 @each_provider
+@pytest.mark.fault("embedder sends nonsense", "an error, never a vector")
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -173,6 +173,7 @@ async def test_a_plain_collection_of_another_maker_is_served_as_it_is(index: Ser
     assert (generation.id, generation.embedder, generation.dimensions) == ("book", "", 2)
 
 
+@pytest.mark.fault("Qdrant sends failures", "each has its error, none tells a secret")
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
@@ -211,6 +212,7 @@ async def test_a_collection_that_is_not_there_is_named(qdrant: LoopbackQdrant, i
         await index.current()
 
 
+@pytest.mark.fault("Qdrant away", "a connection error")
 async def test_nobody_listening_is_a_connection_error() -> None:
     index = ServerIndex("http://127.0.0.1:9", None, "book")
     with pytest.raises(QdrantConnectionError):
@@ -255,6 +257,7 @@ async def test_what_cannot_pass_is_not_tried_again(qdrant: LoopbackQdrant, index
     assert qdrant.asked.count("/collections/book/points/query/batch") == 1
 
 
+@pytest.mark.fault("Qdrant slow or frozen", "the search ends within its time")
 async def test_a_search_ends_within_its_time_whatever_the_server_does(qdrant: LoopbackQdrant) -> None:
     qdrant.replies["/aliases"] = [Reply(hang=True)]
     index = ServerIndex(qdrant.url, None, "book", client=connect(qdrant.url, None, timeout_seconds=60))

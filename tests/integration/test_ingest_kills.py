@@ -59,6 +59,7 @@ async def answers(data: Path) -> Answers:
     return sorted((hit.passage.text, hit.bm25) for hit in hits), passages
 
 
+@pytest.mark.fault("ingest killed", "the index as before or as after")
 async def test_an_ingest_killed_at_any_moment_leaves_the_index_as_before_or_as_after(tmp_path: Path) -> None:
     data = tmp_path / "data"
     books = [write_edition(tmp_path / f"edition-{edition}", edition) for edition in (1, 2)]

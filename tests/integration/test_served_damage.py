@@ -24,11 +24,14 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def serve(data: Path, port: int, **variables: str) -> subprocess.Popen[str]:
+def serve(data: Path, port: int, *, stderr: Path | None = None, **variables: str) -> subprocess.Popen[str]:
     env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "PYTHONPATH")}
     command = [sys.executable, "-m", "citewell", "serve", "--port", str(port)]
     env |= {"CITEWELL_DATA_DIR": str(data), **variables}
-    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
+    if stderr is None:
+        return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
+    with stderr.open("a") as log:
+        return subprocess.Popen(command, env=env, stderr=log, text=True)
 
 
 @contextmanager
@@ -61,6 +64,7 @@ def overwrite_payloads(data: Path) -> None:
         overwrite(path)
 
 
+@pytest.mark.fault("served index damaged", "503 and unhealthy")
 @pytest.mark.slow
 async def test_a_damaged_index_is_503_and_unhealthy(tmp_path: Path) -> None:
     await write_index(tmp_path / "index")
@@ -73,6 +77,7 @@ async def test_a_damaged_index_is_503_and_unhealthy(tmp_path: Path) -> None:
     assert health.json()["services"]["qdrant"]["message"] == "index_damaged"
 
 
+@pytest.mark.fault("database damaged", "unhealthy at the next look")
 @pytest.mark.slow
 async def test_a_damaged_database_is_unhealthy_at_the_next_look(tmp_path: Path) -> None:
     await write_index(tmp_path / "index")

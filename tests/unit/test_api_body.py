@@ -127,6 +127,8 @@ async def test_a_body_that_does_not_come_is_given_up() -> None:
     [
         [],
         [(b"content-type", b"text/plain")],
+        [(b"content-type", b"application/json; charset=utf-16")],
+        [(b"content-type", b'application/json; charset="latin-1"')],
         [(b"content-type", b"application/x-www-form-urlencoded")],
         [*JSON, (b"content-encoding", b"gzip")],
     ],

@@ -26,6 +26,7 @@ from citewell.models import (
     SearchStarted,
     SelectionSpan,
     TextReleased,
+    trimmed,
 )
 from tests.support.api import ANSWER, NODE, REFUSAL, SESSION, TEXT, answering
 
@@ -302,3 +303,19 @@ def test_a_lone_surrogate_of_a_model_can_be_sent() -> None:
     assert json.loads(QUERY_DIALECT.stream("r").render(TextReleased(broken.text))[0].data)["content"] == broken.text
     assert QUERY_DIALECT.reply(broken)
     assert MESSAGE_DIALECT.stream("r").render(TextReleased(broken.text))
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    ["\u200b\u200d", "\u202e\u202c", "\ufeff \u2060", "\u3164\u115f", "\u2800", "\u0301", "\U000e0041", "\x07"],
+)
+def test_text_that_shows_nothing_is_empty(nothing: str) -> None:
+    assert trimmed(nothing) == ""
+    for ask in (lambda: developer(query=nothing), lambda: reader(message=nothing)):
+        with pytest.raises(InvalidInputError):
+            ask()
+
+
+@pytest.mark.parametrize("text", ["?", "日本", "🙂", "a\u0301", "\u202eabc", "\u200b1\u200b"])
+def test_text_that_shows_something_stays(text: str) -> None:
+    assert trimmed(f" {text}\n") == text

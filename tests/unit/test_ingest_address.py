@@ -7,6 +7,7 @@ import pytest
 from citewell.ingest.address import CheckedTransport, RefusedAddress, is_public
 
 
+@pytest.mark.fault("special-purpose addresses", "refused in every form")
 @pytest.mark.parametrize(
     "address",
     [
@@ -83,6 +84,7 @@ async def test_a_host_that_is_allowed_by_name_is_resolved() -> None:
     assert await CheckedTransport(frozenset({"127.0.0.1"})).resolved("127.0.0.1", 80) == "127.0.0.1"
 
 
+@pytest.mark.fault("rebinding", "the checked address is the one connected to")
 async def test_a_name_that_changes_after_the_check_leads_nowhere_else() -> None:
     """Rebinding: the name server first gives an open address, then one of the inner network."""
     came: list[str] = []

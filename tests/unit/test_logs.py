@@ -8,7 +8,18 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from citewell.logs import configure, log, request_context, short, traceparent
+from citewell.errors import ModelError
+from citewell.logs import (
+    Repeats,
+    Warned,
+    configure,
+    log,
+    log_failure,
+    log_repeats,
+    request_context,
+    short,
+    traceparent,
+)
 
 
 @pytest.fixture
@@ -18,6 +29,7 @@ def lines() -> Iterator[io.StringIO]:
     out = io.StringIO()
     configure("info", out)
     yield out
+    log_repeats(all_of_them=True)
     root.handlers, level = before
     root.setLevel(level)
     structlog.reset_defaults()
@@ -57,13 +69,66 @@ def test_below_the_level_nothing_is_written(lines: io.StringIO) -> None:
     assert lines.getvalue() == ""
 
 
-def test_an_error_carries_its_traceback(lines: io.StringIO) -> None:
+class ServiceSaid(Exception):
+    status_code = 401
+
+
+@pytest.mark.fault("a key in a provider's error", "in no log line")
+def test_an_error_is_one_line_with_its_kind_and_place_and_nothing_that_others_said(lines: io.StringIO) -> None:
     try:
-        raise ValueError("broken")
-    except ValueError as error:
-        log("agent", "failed", level="error", error="internal_error", exc_info=error)
+        try:
+            raise ServiceSaid("the key sk-secret is not valid")
+        except ServiceSaid as error:
+            raise ModelError("The model service failed.") from error
+    except ModelError as error:
+        log_failure("agent", "answer failed", error)
+        log_failure("response", "failed", error)
+    log_failure("response", "failed", ValueError("sk-secret"))
+    ours, other = read(lines)
+    assert ours["error"] == "agent_unavailable: The model service failed. < ServiceSaid 401"
+    assert other["error"] == "ValueError"
+    assert "sk-secret" not in lines.getvalue()
+
+
+def test_a_traceback_of_a_library_is_kind_and_place(lines: io.StringIO) -> None:
+    try:
+        raise ServiceSaid("the key sk-secret is not valid")
+    except ServiceSaid:
+        logging.getLogger("asyncio").exception("Task failed")
     (line,) = read(lines)
-    assert "ValueError: broken" in str(line["exception"])
+    assert line["error"] == "ServiceSaid"
+    assert "test_a_traceback_of_a_library" in str(line["where"])
+    assert "sk-secret" not in lines.getvalue()
+
+
+def test_no_line_holds_a_secret(lines: io.StringIO) -> None:
+    configure("info", lines, secrets=["sk-secret", ""])
+    log("agent", "failed", level="error", error="it said sk-secret")
+    logging.getLogger("httpx").warning("GET https://x.example/?key=sk-secret")
+    assert "sk-secret" not in lines.getvalue()
+    assert lines.getvalue().count("***") == 2
+
+
+@pytest.mark.fault("446 equal failures", "one line and a count")
+def test_the_same_warning_is_written_once_and_then_counted(lines: io.StringIO) -> None:
+    for _ in range(446):
+        log("agent", "answer failed", level="error", error="agent_unavailable")
+    log("agent", "answer failed", level="error", error="timeout")
+    log_repeats(all_of_them=True)
+    first, other, again = read(lines)
+    assert (first["error"], other["error"]) == ("agent_unavailable", "timeout")
+    assert (again["message"], again["times"]) == ("answer failed, and again", 445)
+
+
+def test_after_a_minute_a_warning_is_written_again() -> None:
+    now = 0.0
+    repeats = Repeats(60.0, clock=lambda: now)
+    warning: Warned = ("error", "agent", "answer failed", "timeout")
+    assert [repeats.is_first(warning) for _ in range(3)] == [True, False, False]
+    assert repeats.over() == []
+    now = 60.0
+    assert repeats.over() == [(warning, 2)]
+    assert repeats.is_first(warning)
 
 
 def test_lines_of_libraries_are_json_too(lines: io.StringIO) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 from citewell.answering.breaker import Breaker
+from citewell.answering.budget import ModelBudget
 from citewell.contracts import RetrievedContent
 from citewell.deadline import Deadline
 from citewell.errors import ModelAwayError, ModelError
@@ -56,25 +57,36 @@ class Task:
     first_result: RetrievedContent | None
     """The result of the engine's own search, handed over as a finished tool call."""
     search: Search | None
+    owner: str = ""
+    """Whose budget it is on."""
 
 
 @dataclass(slots=True)
 class Calls:
     """What a question may still ask of the model."""
 
+    budget: ModelBudget
+    owner: str = ""
     left: int = CALLS
 
     def spend(self) -> None:
         if self.left == 0:
             raise ModelError(f"The model gave no answer within {CALLS} calls.")
+        self.budget.call(self.owner)
         self.left -= 1
+
+    def cost(self, tokens: int) -> None:
+        self.budget.tokens(self.owner, tokens)
 
 
 class BookAgent:
     """Runs tasks on a hosted model."""
 
-    def __init__(self, hosted: HostedModel, *, seconds: float = GENERATION_SECONDS) -> None:
+    def __init__(
+        self, hosted: HostedModel, *, seconds: float = GENERATION_SECONDS, budget: ModelBudget | None = None
+    ) -> None:
         self.model = hosted.name
+        self.budget = budget or ModelBudget()
         self._hosted = hosted
         self._seconds = seconds
         self._breaker = Breaker()
@@ -87,7 +99,7 @@ class BookAgent:
         from citewell.answering import sdk
 
         ends = deadline.within(self._seconds)
-        calls = Calls()
+        calls = Calls(self.budget, task.owner)
         for attempt in range(1, ATTEMPTS + 1):
             self._breaker.check()
             said = ""

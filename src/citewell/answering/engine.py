@@ -200,7 +200,7 @@ class Engine:
             return await self._answer(run)
 
     def _begin(self, question: Question) -> _Run:
-        run = _Run(question, CitationGate(self._judge))
+        run = _Run(question, CitationGate(self._judge, question.text))
         run.history = self._recent(question.history or ())
         return run
 
@@ -364,7 +364,7 @@ class Engine:
             return self._finished(run, run.shown, run.gate.cited)
         if said and run.probability >= ANSWER_FROM:
             dropped = run.gate.dropped
-            run.gate = CitationGate(self._judge)
+            run.gate = CitationGate(self._judge, run.question.text)
             return replace(await self._composed(run), dropped_sentences=dropped)
         return self._refused(run)
 
@@ -386,6 +386,7 @@ class Engine:
             confined=run.confined,
             first_result=None if run.confined else first,
             search=None if run.confined else search,
+            owner=run.question.owner,
         )
 
     # Ends

@@ -33,6 +33,8 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("agent", error) from error
 
 _PASSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_TOKEN = 4
+"""Characters, for who does not say what a reply cost."""
 """Statuses after which the same call may succeed a moment later."""
 
 
@@ -198,22 +200,32 @@ class CheckedModel(OpenAIChatCompletionsModel):
         if not isinstance(reply, tuple):
             return reply
         response, stream = reply
-        return response, FinishedStream(stream)
+        asked = sum(len(str(argument)) for argument in args) // _TOKEN
+        return response, FinishedStream(stream, self._calls, asked)
 
 
 class FinishedStream:
-    """A stream of completion chunks that fails unless the server said that it was done."""
+    """A stream of completion chunks that fails unless the server said that it was done. What it cost is counted, by the
+    server's word or, if it says nothing, by its length."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any, calls: Calls, asked: int) -> None:
         self._stream = stream
+        self._calls = calls
+        self._tokens = asked
         self.response = stream.response
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         finish: str | None = None
-        async for chunk in self._stream:
-            for choice in chunk.choices or ():
-                finish = choice.finish_reason or finish
-            yield chunk
+        told: int | None = None
+        try:
+            async for chunk in self._stream:
+                told = chunk.usage.total_tokens if chunk.usage else told
+                for choice in chunk.choices or ():
+                    finish = choice.finish_reason or finish
+                    self._tokens += len((choice.delta and choice.delta.content) or "") // _TOKEN + 1
+                yield chunk
+        finally:
+            self._calls.cost(self._tokens if told is None else told)
         if finish not in ("stop", "tool_calls", "function_call"):
             raise ModelAwayError(f"The model's reply was cut off ({finish or 'no finish reason'}).")
 

@@ -35,7 +35,7 @@ from citewell.api.static_files import StaticFolder, static_router
 from citewell.api.streams import OpenRuns
 from citewell.api.widget import WidgetFiles, widget_router
 from citewell.errors import CitewellError
-from citewell.logs import log
+from citewell.logs import log, log_repeats
 
 DIALECTS: tuple[tuple[str, Dialect], ...] = (("/chat/run", MESSAGE_DIALECT), ("/v1/", OPENAI_DIALECT))
 """Paths whose failures have another shape than the developer's."""
@@ -107,10 +107,13 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
         del app
         async with open_parts() as parts, _shared(options) as shared, asyncio.TaskGroup() as group:
             state = _state(parts, options, shared, metrics)
+            if parts.budget is not None:
+                parts.budget.told = metrics.model_called
             running = [group.create_task(_warm_up(state)), group.create_task(state.mcp.keep())]
             yield {"citewell": state}
             for task in running:
                 task.cancel()
+            log_repeats(all_of_them=True)
 
     return lifespan
 

@@ -40,11 +40,16 @@ _BODY_HEADERS = frozenset((b"content-type", b"content-length", b"content-encodin
 
 def _check_type(headers: Mapping[bytes, bytes]) -> None:
     # A body that says it is JSON cannot be posted by a foreign page without the browser asking us first.
-    media_type = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+    media_type, *parameters = (part.strip().lower() for part in headers.get(b"content-type", b"").split(b";"))
     if media_type != b"application/json" and not (
         media_type.startswith(b"application/") and media_type.endswith(b"+json")
     ):
         raise InvalidInputError("The header Content-Type must be application/json.", field="Content-Type")
+    charsets = [
+        value.strip(b" \"'") for name, _, value in (p.partition(b"=") for p in parameters) if name == b"charset"
+    ]
+    if any(charset not in (b"utf-8", b"utf8", b"us-ascii") for charset in charsets):
+        raise InvalidInputError("JSON is UTF-8; the header Content-Type names another charset.", field="Content-Type")
     if headers.get(b"content-encoding", b"identity").strip().lower() not in (b"identity", b""):
         raise InvalidInputError("Compressed bodies are not accepted.", field="Content-Encoding")
 

@@ -99,7 +99,7 @@ metered = APIRouter(dependencies=KEYED, route_class=MeteredRoute)
 )
 async def metrics(request: Request) -> Response:
     state = state_of(request)
-    body = state.metrics.exposition(open_questions=state.concurrency.taken, generation_age=await _generation_age(state))
+    body = state.metrics.exposition(generation_age=await _generation_age(state))
     return Response(body, headers={"content-type": state.metrics.content_type})
 
 

@@ -27,7 +27,7 @@ BUILT_IN = "extractive model, built in"
 
 def app_of(settings: Settings, workers: int = 1) -> FastAPI:
     """Called in each worker; nothing is opened before the app's lifespan."""
-    configure(settings.log_level)
+    configure(settings.log_level, secrets=settings.secrets)
     return create_app(partial(_opened, settings), ApiOptions.of(settings, workers))
 
 
@@ -45,6 +45,7 @@ async def _opened(settings: Settings) -> AsyncIterator[ApiParts]:
             probes=_probes(parts),
             check=book.check,
             generation=parts.index.current,
+            budget=parts.agent.budget if parts.agent else None,
             warm_up=parts.engine.warm,
         )
         upkeep.cancel()

@@ -1,12 +1,21 @@
 """Numbers for Prometheus. The only module that imports prometheus_client. One registry for each app, no global."""
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    multiprocess,
+    values,
+)
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
-    """Counts of this process. With several workers each has its own; Prometheus sees them one scrape at a time."""
+    """Counts of this process or, under a supervisor, of all workers, whichever of them is asked."""
 
     content_type = CONTENT_TYPE_LATEST
 
@@ -25,10 +34,17 @@ class Metrics:
         self._dropped = Counter(
             "citewell_dropped_sentences", "Sentences without support that were not shown", registry=self._registry
         )
+        self._calls = Counter("citewell_model_calls", "Calls of the hosted model", registry=self._registry)
+        self._tokens = Counter("citewell_model_tokens", "Tokens of the hosted model", registry=self._registry)
         self._limited = Counter("citewell_limited", "Requests refused by a limit", ("policy",), registry=self._registry)
-        self._open = Gauge("citewell_open_questions", "Questions being answered", registry=self._registry)
+        self._open = Gauge(
+            "citewell_open_questions", "Questions being answered", registry=self._registry, multiprocess_mode="livesum"
+        )
         self._generation = Gauge(
-            "citewell_generation_age_seconds", "Since the index was published", registry=self._registry
+            "citewell_generation_age_seconds",
+            "Since the index was published",
+            registry=self._registry,
+            multiprocess_mode="mostrecent",
         )
 
     def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
@@ -54,8 +70,26 @@ class Metrics:
     def limited(self, policy: str) -> None:
         self._limited.labels(policy).inc()
 
-    def exposition(self, *, open_questions: int, generation_age: float | None) -> bytes:
-        self._open.set(open_questions)
+    def model_called(self, calls: int, tokens: int) -> None:
+        self._calls.inc(calls)
+        self._tokens.inc(tokens)
+
+    def opened(self) -> None:
+        self._open.inc()
+
+    def closed(self) -> None:
+        self._open.dec()
+
+    def exposition(self, *, generation_age: float | None) -> bytes:
         if generation_age is not None:
             self._generation.set(generation_age)
-        return generate_latest(self._registry)
+        if values.ValueClass is values.MutexValue:
+            return generate_latest(self._registry)
+        summed = CollectorRegistry()
+        multiprocess.MultiProcessCollector(summed)  # type: ignore[no-untyped-call]
+        return generate_latest(summed)
+
+
+def forget_worker(process_id: int, folder: str) -> None:
+    """What a worker that ended had open is open no more; its counts stay in the sums."""
+    multiprocess.mark_process_dead(process_id, folder)  # type: ignore[no-untyped-call]

@@ -21,7 +21,7 @@ from citewell.api.dialects.query import QUERY_DIALECT
 from citewell.api.headers import API_HEADERS, Origins, request_id_of, traceparent_of
 from citewell.api.http_errors import LimitReached, PathUnknown, failure_of
 from citewell.api.metrics import Metrics
-from citewell.logs import Level, log, request_context
+from citewell.logs import Level, log, log_failure, request_context
 
 MOST_TOLD = 100
 """Refused origins that are logged; anybody can make up more."""
@@ -105,7 +105,7 @@ class ExchangeMiddleware:
         except (ReaderGone, ClientDisconnect):
             exchange.status = exchange.status or 499
         except Exception as error:  # noqa: BLE001 the last handler: nothing may pass it
-            log("response", "failed", level="error", error=type(error).__name__, exc_info=error)
+            log_failure("response", "failed", error)
             if exchange.status:
                 await _abort(scope)
             else:
@@ -180,6 +180,6 @@ def failure_response(exchange: Exchange, error: Exception) -> Response:
     if isinstance(error, LimitReached):
         exchange.limited = error.policy
     if status >= 500:
-        log("response", "failed", level="warning", latency_ms=exchange.elapsed_ms, error=failure.reason)
+        log_failure("response", "failed", error)
     body = exchange.dialect.failure(failure, exchange.request_id)
     return Response(body, status, headers, media_type="application/json")

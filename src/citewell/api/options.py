@@ -7,6 +7,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Protocol, Self
 
 from citewell import __version__
+from citewell.answering.budget import ModelBudget
 from citewell.config import Settings
 from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.errors import ConfigurationError
@@ -55,6 +56,8 @@ class ApiParts:
     check: "Callable[[str, Sequence[str] | None], Awaitable[Checked]] | None" = None
     """A text against passages, or against the book."""
     generation: Callable[[], Awaitable[Generation]] | None = None
+    budget: ModelBudget | None = None
+    """Of the hosted model, if there is one."""
     warm_up: Callable[[], Awaitable[None]] | None = None
     """Takes seconds; called once the server listens."""
 

@@ -1,21 +1,27 @@
 """Uvicorn, hardened: bounded heads, idle time and connections, an end for every stream when the server stops."""
 
 import asyncio
+import contextlib
 import json
+import socket
 import uuid
 from asyncio import TimerHandle
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.supervisors import Multiprocess
+
+from citewell.api.metrics import forget_worker
+from citewell.api.workers import Supervisor
 
 if TYPE_CHECKING:
     from citewell.api.state import ApiState
 
+STARTUP_FAILED = 3
 MAX_HEAD = 32 * 1024
 MAX_FIELDS = 100
 IDLE_SECONDS = 10
@@ -25,12 +31,33 @@ GRACE_SECONDS = 25
 
 def serve(app_factory: Callable[[], FastAPI], *, host: str = "127.0.0.1", port: int = 8000, workers: int = 1) -> None:
     """Serve until a signal. With several workers the factory is sent to new processes, so it must be picklable."""
-    config = uvicorn.Config(
+    if workers == 1:
+        _serve_on(app_factory, host, port, None, lambda: None)
+        return
+    app_factory()  # a wrong setting stops the start here, not in every worker
+    with _config(app_factory, host, port).bind_socket() as listener:
+        Supervisor(partial(_serve_on, app_factory, host, port), listener, workers, forget_worker).run()
+
+
+def _serve_on(
+    app_factory: Callable[[], FastAPI],
+    host: str,
+    port: int,
+    listener: socket.socket | None,
+    listens: Callable[[], None],
+) -> None:
+    server = _Server(_config(app_factory, host, port), listens)
+    server.run(sockets=None if listener is None else [listener])
+    if not server.started:
+        raise SystemExit(STARTUP_FAILED)
+
+
+def _config(app_factory: Callable[[], FastAPI], host: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
         app_factory,
         factory=True,
         host=host,
         port=port,
-        workers=workers,
         http=HardenedProtocol,
         ws="none",
         lifespan="on",
@@ -40,16 +67,29 @@ def serve(app_factory: Callable[[], FastAPI], *, host: str = "127.0.0.1", port: 
         server_header=False,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_worker_healthcheck=60,  # a worker that loads models for the first time is busy, not dead
     )
-    if workers > 1:
-        app_factory()  # a wrong setting stops the start here; in a worker it would be restarted for ever
-        Multiprocess(config, sockets=[config.bind_socket()]).run()
-    else:
-        uvicorn.Server(config).run()
 
 
-class HeadTooLarge(Exception):
+class _Server(uvicorn.Server):
+    """Ends well when it is told to: uvicorn would raise the signal once more, and die of it."""
+
+    def __init__(self, config: uvicorn.Config, listens: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._listens = listens
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._listens()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        with super().capture_signals():
+            yield
+            self._captured_signals.clear()
+
+
+class RefusedHead(Exception):
     """Stops the parser."""
 
 
@@ -57,12 +97,15 @@ class HardenedProtocol(HttpToolsProtocol):
     """A connection whose request heads are small and come in time, and which is cut when it cannot be closed."""
 
     head_seconds = 10.0
+    last_head_seconds = 1.0
     flush_seconds = 5.0
     most_connections = 4000
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.in_head = False
+        self._has_asked = False
+        self._leaving = False
         self._head_size = 0
         self._head_timer: TimerHandle | None = None
         self._refusal: HTTPStatus = HTTPStatus.BAD_REQUEST
@@ -99,8 +142,13 @@ class HardenedProtocol(HttpToolsProtocol):
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > MAX_HEAD or len(self.headers) > MAX_FIELDS:
             self._refusal = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-            raise HeadTooLarge
+            raise RefusedHead
+        if self.parser.get_http_version() == "1.1" and sum(name == b"host" for name, _ in self.headers) != 1:
+            raise RefusedHead  # without one name for the host, a proxy and we may take it for two different sites
         super().on_headers_complete()
+        self._has_asked = True
+        if self._leaving:
+            self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -118,7 +166,13 @@ class HardenedProtocol(HttpToolsProtocol):
         state: ApiState | None = self.app_state.get("citewell")
         if state is not None:
             state.open_runs.stop()
-        super().shutdown()
+        if not self._has_asked:
+            # Whoever has just connected may be sending: it is served once more, if its head comes soon.
+            self._leaving = True
+            self._stop_timer()
+            self._head_timer = self.loop.call_later(self.last_head_seconds, self.head_is_late)
+        else:
+            super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         """What cannot be parsed gets the developer's shape of an error, whatever the reason was."""

@@ -17,7 +17,7 @@ from citewell.api.http_errors import Stopping
 from citewell.api.metrics import Metrics
 from citewell.api.middleware import ReaderGone, ReaderStalled
 from citewell.errors import CitewellError, DeadlineError
-from citewell.logs import log
+from citewell.logs import log, log_failure
 from citewell.models import Answer, AnswerEvent, Completed, Failed, PassagesFound, SearchStarted, TextReleased
 
 Result = TypeVar("Result")
@@ -75,6 +75,7 @@ class AnswerRun:
         self._said = False
         self.seen = seen
         open_runs.add(self)
+        metrics.opened()
 
     async def next(self) -> AnswerEvent:
         try:
@@ -122,6 +123,7 @@ class AnswerRun:
 
     async def aclose(self) -> None:
         self._open_runs.discard(self)
+        self._metrics.closed()
         await self._events.aclose()
         if self.seen and not self.ended:
             self._metrics.answered(self._dialect, "abandoned")
@@ -152,15 +154,7 @@ class AnswerRun:
                 )
             case Failed(error):
                 self._metrics.answered(self._dialect, "error")
-                log(
-                    "agent",
-                    "answer failed",
-                    level="error",
-                    latency_ms=(now - self._begun) * 1000,
-                    query_length=self._query_length,
-                    error=f"{error.code}: {error}",
-                    exc_info=error,
-                )
+                log_failure("agent", "answer failed", error)
 
 
 async def replayed(events: Sequence[AnswerEvent]) -> AsyncGenerator[AnswerEvent, None]:
@@ -238,6 +232,6 @@ async def _encoded(
         try:
             shown = rendering.render(await run.next())
         except Exception as error:  # noqa: BLE001 the last handler of a reply that has begun
-            log("response", "stream failed", level="error", error=type(error).__name__, exc_info=error)
+            log_failure("response", "stream failed", error)
             run.seen.append(failed := Failed(CitewellError("internal")))
             shown = rendering.render(failed)

@@ -22,7 +22,9 @@ def add_to(app: typer.Typer) -> None:
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that serve side by side")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes on one port; SIGHUP replaces them one by one")
+    ] = 1,
 ) -> None:
     """Serve the API, and the book with a page to try."""
     from functools import partial
@@ -35,7 +37,7 @@ def serve(
     _check_extras(settings)
     _check_port(host, port)
     _check_database(settings)
-    run(partial(app_of, settings), host=host, port=port, workers=workers)
+    run(partial(app_of, settings, workers), host=host, port=port, workers=workers)
 
 
 def widget(

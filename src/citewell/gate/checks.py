@@ -17,6 +17,7 @@ from citewell.gate.markers import (
     without_markers,
 )
 from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
+from citewell.instructions import is_instruction
 from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, without_emphasis
 from citewell.models import Passage
 
@@ -55,7 +56,9 @@ _NOTHING: Final = Decision("nothing")
 class Checker:
     """Holds what was shown and what of it was used."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, *, may_instruct: bool = False) -> None:
+        """`may_instruct`: sentences that address a model may stand, because they are what was asked about."""
+        self._may_instruct = may_instruct
         self._shown = Shown(judge)
         self._listings = Listings()
         self._quotes: dict[int, set[tuple[int, int]]] = {}
@@ -128,6 +131,8 @@ class Checker:
     def _sentence(self, piece: SentenceRead) -> Decision | Claim:
         text = self._tidied(piece.text)
         clean = without_markers(text)
+        if not self._may_instruct and is_instruction(clean):
+            return Decision("drop", clean, reason="it addresses the model")
         if not re.search(r"\w", clean):
             return _NOTHING
         leads = piece.last and clean.endswith(":")

@@ -23,6 +23,8 @@ from citewell.gate.pieces import (
     TableBegun,
     TableEnded,
 )
+from citewell.gate.surrogates import Surrogates
+from citewell.instructions import asks_about_instructions
 from citewell.judge import Judge
 from citewell.models import Passage
 
@@ -30,9 +32,11 @@ _LABEL_LEVEL: Final = 7
 
 
 class CitationGate:
-    def __init__(self, judge: Judge) -> None:
-        self._checker = Checker(judge)
+    def __init__(self, judge: Judge, question: str = "") -> None:
+        """What addresses the model is not released, unless the `question` is about such things."""
+        self._checker = Checker(judge, may_instruct=asks_about_instructions(question))
         self._stream = MarkdownStream()
+        self._surrogates = Surrogates()
         self._layout = Layout()
         self._at_once = judge.at_once
         self._pieces: list[Piece] = []
@@ -52,12 +56,12 @@ class CitationGate:
 
     async def feed(self, delta: str) -> str:
         """What this delta releases. Raises ModelError when the judge cannot judge."""
-        self._pieces += self._stream.feed(visible(delta))
+        self._pieces += self._stream.feed(visible(self._surrogates.feed(delta)))
         return "" if self._at_once else await self._released()
 
     async def finish(self) -> str:
         """Check and release what is held; the text is over."""
-        self._pieces += self._stream.finish()
+        self._pieces += [*self._stream.feed(self._surrogates.finish()), *self._stream.finish()]
         text = await self._released()
         self._layout.finish()
         return text + self._layout.taken()

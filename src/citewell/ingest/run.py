@@ -20,10 +20,14 @@ from citewell.ingest.share import letters
 from citewell.ingest.sources import Failure, LeftOut, Outcome, PageRead, PageUnchanged, Source, Validators
 from citewell.ingest.splitting import Limit, split
 from citewell.ingest.state import State, load_state, save_state
+from citewell.instructions import instructions_in
 from citewell.models import Page, Passage, Vector
 
 _PAGES_WAITING = 32
 _BATCHES_WAITING = 2
+_SHOWN = 80
+"""Characters of a sentence that the report names."""
+_ADDRESSES_MODEL = "a sentence addresses a model; answers quote it only when such things are asked about"
 _NAMED = 100
 """Failed pages that the error of a failed run names in its notes."""
 
@@ -152,6 +156,8 @@ class _Run:
                 if validators is not None:
                     self._validators[page.url] = validators
                 await self._keep(page)
+                for said in await asyncio.to_thread(instructions_in, page):
+                    self._left_out.append(LeftOut(f"{page.url}: {said[:_SHOWN]}", _ADDRESSES_MODEL))
                 return [_Entry(passage) for passage in await asyncio.to_thread(split, page, limit)]
             case PageUnchanged(url, validators):
                 self._urls.add(url)

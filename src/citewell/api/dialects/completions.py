@@ -14,7 +14,7 @@ from citewell.api.dialects.wire import WholeReply, Wire
 from citewell.api.http_errors import ApiFailure, failure_of
 from citewell.conversations.history import token_estimate
 from citewell.errors import InvalidInputError
-from citewell.models import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased
+from citewell.models import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased, trimmed
 
 MODEL = "citewell"
 MAX_MESSAGES = 200
@@ -33,8 +33,8 @@ class CompletionMessage(Wire):
     @property
     def plain(self) -> str:
         if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content if part.type == "text").strip()
-        return (self.content or "").strip()
+            return trimmed("\n".join(part.text for part in self.content if part.type == "text"))
+        return trimmed(self.content or "")
 
 
 class StreamOptions(Wire):

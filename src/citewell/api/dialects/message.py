@@ -34,6 +34,7 @@ from citewell.models import (
     SelectionSpan,
     TextReleased,
     filters_of,
+    trimmed,
 )
 
 MAX_MESSAGE = 1000
@@ -73,13 +74,13 @@ class ChatRunRequest(Wire):
     @field_validator("message", mode="before")
     @classmethod
     def _trimmed(cls, value: object) -> object:
-        return value.strip() if isinstance(value, str) else value
+        return trimmed(value) if isinstance(value, str) else value
 
     @field_validator("context")
     @classmethod
     def _not_blank(cls, value: str | None) -> str | None:
         """Kept as it was sent: places in it are counted from its first character."""
-        return value if value and value.strip() else None
+        return value if value and trimmed(value) else None
 
 
 class ReaderSource(Wire):

@@ -26,6 +26,7 @@ from citewell.models import (
     Status,
     TextReleased,
     filters_of,
+    trimmed,
 )
 
 SESSION_PATTERN = (
@@ -93,13 +94,13 @@ class ChatRequest(Wire):
     @field_validator("query", mode="before")
     @classmethod
     def _trimmed(cls, value: object) -> object:
-        return value.strip() if isinstance(value, str) else value
+        return trimmed(value) if isinstance(value, str) else value
 
     @field_validator("selected_text")
     @classmethod
     def _selection(cls, value: str | None, info: ValidationInfo) -> str | None:
         """Kept as it was sent: places in it are counted from its first character."""
-        if value and value.strip():
+        if value and trimmed(value):
             return value
         if info.data.get("mode") == "selected_text":
             raise ValueError("selected_text is required when mode is 'selected_text'.")

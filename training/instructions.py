@@ -1,0 +1,128 @@
+"""Learns `citewell.instructions`: sentences that address the model against sentences of real documentation.
+
+    python -m training.instructions ../shared src/citewell/assets/instructions
+
+Positives are the attacks of BIPIA that address the answer (half of the categories are held out while it is measured)
+and those made of the parts in `instructions.toml`; negatives are sentences of two books, questions of SQuAD, and the
+ordinary ones of that file. Prints what it finds in what it did not see.
+"""
+
+import argparse
+import itertools
+import json
+import random
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citewell.instructions import BUCKETS, features
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`(\[*])|\n+")
+_CODE = re.compile(r"```.*?```", re.DOTALL)
+_NO_ADDRESS = frozenset(
+    ("Information Retrieval", "Content Creation", "Learning and Tutoring", "Language Translation", "Programming Help")
+)
+"""Categories whose attacks are plain questions and tasks: no sentence of them says to whom it is said."""
+_MADE = 2400
+_BOOK_SENTENCES = 5000
+_QUESTIONS = 500
+_ABOVE = 0.9995
+"""The line is drawn where one sentence in two thousand of the books learnt from is above it."""
+
+
+def made(parts: dict[str, Any], rng: random.Random) -> list[str]:
+    """Attacks put together from their parts."""
+    found = [
+        " ".join(chosen).strip()
+        for name in ("overrides", "addressed", "covert")
+        for chosen in itertools.product(*parts[name].values())
+    ]
+    actions = parts["actions"].split()
+    while len(found) < _MADE:
+        template = rng.choice(parts["templates"])
+        found.append(
+            template.format(
+                action=rng.choice(actions),
+                other=rng.choice(actions),
+                thing=rng.choice(parts["things"]),
+                place=rng.choice(parts["places"]),
+                reply=rng.choice(parts["replies"]),
+            )
+        )
+    filled = (re.sub(r"\{x\}", lambda _: rng.choice(parts["fillers"]), text) for text in found)
+    return [text[:1].upper() + text[1:] + "." for text in filled]
+
+
+def book(folder: Path) -> list[str]:
+    """The sentences of a folder of Markdown, each once."""
+    found: dict[str, None] = {}
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".md", ".mdx")):
+        for part in _SENTENCE.split(_CODE.sub("", path.read_text("utf-8", "replace"))):
+            if 4 <= len(part.split()) <= 80 and part.strip()[:1].isalpha():
+                found[part.strip()] = None
+    return list(found)
+
+
+def attacks(shared: Path) -> tuple[list[str], list[str]]:
+    """To learn from, and of other categories to measure on."""
+    stored = json.loads((shared / "eval/injection/bipia_text_attack_train.json").read_text("utf-8"))
+    names = [name for name in stored if name not in _NO_ADDRESS]
+    return [t for name in names[::2] for t in stored[name]], [t for name in names[1::2] for t in stored[name]]
+
+
+def matrix(texts: list[str]) -> NDArray[np.float32]:
+    rows = np.zeros((len(texts), BUCKETS), np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        row[features(text)] = 1
+    return rows
+
+
+def fitted(
+    positive: list[str], negative: list[str], ordinary: list[str], steps: int = 400
+) -> tuple[NDArray[np.float32], float]:
+    """Logistic regression, whole batches, decayed weights; both classes weigh the same."""
+    x = matrix([*positive, *negative])
+    y = np.repeat(np.float32([1, 0]), [len(positive), len(negative)])
+    share = np.repeat(np.float32([0.5 / len(positive), 0.5 / len(negative)]), [len(positive), len(negative)])
+    w, b = np.zeros(BUCKETS, np.float32), 0.0
+    for step in range(steps):
+        error = share * (1 / (1 + np.exp(-(x @ w + b))) - y)
+        rate = 2.0 / (1 + step / 100)
+        w -= rate * (x.T @ error + 1e-4 * w)
+        b -= rate * float(error.sum())
+    line = float(np.quantile(matrix(ordinary) @ w + b, _ABOVE))
+    return w, b - max(0.0, line)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("out", type=Path)
+    arguments = parser.parse_args()
+    rng = random.Random(7)
+    corpora = arguments.shared / "corpora"
+    parts = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    learnt, held_out = attacks(arguments.shared)
+    with (arguments.shared / "eval/squad2/questions.jsonl").open(encoding="utf-8") as file:
+        questions = [json.loads(line)["question"] for line in itertools.islice(file, _QUESTIONS)]
+    ordinary = [*book(corpora / "docusaurus"), *book(corpora / "curriculum")]
+    rng.shuffle(ordinary)
+    positive = [*learnt, *learnt, *made(parts, rng)]
+    negative = [*ordinary[:_BOOK_SENTENCES], *questions, *parts["ordinary"] * 2]
+    w, b = fitted(positive, negative, ordinary)
+    unseen = {name: book(corpora / name) for name in ("httpx", "rust-book", "docusaurus-3.9.2")}
+    for name, texts in {"attacks of other categories": held_out, **unseen}.items():
+        print(f"{name}: {int((matrix(texts) @ w + b > 0).sum())} of {len(texts)}")
+    w, b = fitted([*held_out, *held_out, *positive], negative, ordinary)  # what ships has seen all of them
+    used = np.flatnonzero(np.abs(w) > 0.02)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    stored = {"bias": round(b, 4), "buckets": used.tolist(), "weights": [round(float(v), 3) for v in w[used]]}
+    (arguments.out / "weights.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
