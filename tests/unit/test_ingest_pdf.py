@@ -4,7 +4,7 @@ import pytest
 
 from citewell.document import Heading, Paragraph, Table, prose
 from citewell.ingest.formats.pdf import PdfText, read_pdf
-from citewell.ingest.formats.pdf_text import Line, PrintedPage, assembled, lines_of
+from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, assembled, lines_of
 from tests.support.pdf import Text, lines, printed
 
 PROSE = [
@@ -80,7 +80,10 @@ def test_everything_but_running_heads_comes_in(book: PdfText) -> None:
 
 
 def test_ligatures_are_letters() -> None:
-    assert lines_of([("The ﬁrst oﬃce\n", 10), ("ﬂow", 10)]) == [Line("The first office", 10), Line("flow", 10)]
+    assert lines_of([("The ﬁrst oﬃce\n", 10), ("ﬂow", 10)]) == [
+        PrintedLine("The first office", 10),
+        PrintedLine("flow", 10),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,12 +96,12 @@ def test_ligatures_are_letters() -> None:
 )
 def test_split_capitals_are_joined_where_the_document_has_the_word(printed_line: str, read: str) -> None:
     other = "See the table: AWS, the USB, a scatter plot, am."
-    text = assembled([PrintedPage([Line(printed_line, 10), Line(other, 10)])], {}, "").text
+    text = assembled([PrintedPage([PrintedLine(printed_line, 10), PrintedLine(other, 10)])], {}, "").text
     assert text == f"{read} {other}" or text == f"{read}\n\n{other}"
 
 
 def test_columns_of_prose_are_no_table() -> None:
     left = "words of the left column that are many"
     layout = [f"{left}      and as many of the right column here" for _ in range(5)]
-    page = PrintedPage([Line(" ".join(line.split()), 10) for line in layout], layout)
+    page = PrintedPage([PrintedLine(" ".join(line.split()), 10) for line in layout], layout)
     assert not [block for block in assembled([page], {}, "").blocks if isinstance(block, Table)]

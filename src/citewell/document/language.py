@@ -38,7 +38,9 @@ _WRITTEN = {name: tuple(languages.split()) for name, _, languages in _SCRIPTS}
 _WORD = re.compile(r"[^\W\d_]+")
 _FOREIGN_SHARE = 0.3
 """Of the letters: a question in another script keeps the Latin names of things."""
-_MOST = 20_000
+_MOST = 1_500
+"""Characters that are looked at."""
+_NOT_FOREIGN = re.compile("[\x00-\u036f\u1e00-\u1eff\u2000-\u2fff\u3000-\u303f\ufe00-\ufe0f\uff00-\uffef]+")
 
 _COMMON = {
     language: frozenset(words.split())
@@ -66,6 +68,10 @@ _COMMON = {
         "bg": "и в не на че с как това по за от или но ако то кой е при се да",
     }.items()
 }
+_LANGUAGES: dict[str, list[str]] = {}
+for _language, _words in _COMMON.items():
+    for _word in _words:
+        _LANGUAGES.setdefault(_word, []).append(_language)
 _LETTERS = {"ur": re.compile("[ٹڈڑںےہھ]"), "fa": re.compile("[پچژگ]"), "ps": re.compile("[ټډړښځ]")}
 """That only this language of its script has; looked for in this order."""
 
@@ -91,15 +97,14 @@ def primary(language: str) -> str:
 
 
 def _script_of(text: str) -> str:
-    counts = {name: len(pattern.findall(text)) for name, pattern in _IN_SCRIPT.items()}
-    whole = sum(counts.values())
-    latin = counts.pop("latin")
-    if not whole:
-        return ""
-    if counts["kana"] and counts["kana"] + counts["han"] >= _FOREIGN_SHARE * whole:
+    foreign = "" if text.isascii() else _NOT_FOREIGN.sub("", text)
+    latin = len(_IN_SCRIPT["latin"].findall(text))
+    counts = {name: len(pattern.findall(foreign)) for name, pattern in _IN_SCRIPT.items()} if foreign else {}
+    whole = latin + sum(counts.values())
+    if counts and counts["kana"] and counts["kana"] + counts["han"] >= _FOREIGN_SHARE * whole:
         return "kana"
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] >= _FOREIGN_SHARE * whole else "latin" if latin else ""
+    best = max(counts, key=counts.__getitem__, default="")
+    return best if counts and counts[best] > _FOREIGN_SHARE * whole else "latin" if latin else ""
 
 
 def _by_letters(text: str, possible: list[str]) -> str:
@@ -112,10 +117,9 @@ def _by_letters(text: str, possible: list[str]) -> str:
 
 def _by_words(text: str, possible: list[str]) -> str:
     """The language with the most of its common words, if it is ahead of the next."""
-    words = Counter(word.lower() for word in _WORD.findall(text))
-    seen: dict[str, int] = {}
-    for language in possible:
-        common = _COMMON.get(primary(language), frozenset())
-        seen.setdefault(language, sum(count for word, count in words.items() if word in common))
+    common = Counter(
+        language for word in _WORD.findall(text.lower()) if word in _LANGUAGES for language in _LANGUAGES[word]
+    )
+    seen = {language: common[primary(language)] for language in possible}
     (first, most), *others = sorted(seen.items(), key=lambda pair: -pair[1])
     return first if most and all(most > count for other, count in others if primary(other) != primary(first)) else ""

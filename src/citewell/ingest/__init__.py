@@ -40,4 +40,7 @@ def source_of(place: str, options: IngestOptions) -> Source:
         from citewell.ingest.books import BookSource
 
         return BookSource(path, options.base_url)
-    raise IngestError(f"{place} is no folder, no Markdown, HTML, PDF or EPUB file, and no http or https address.")
+    known = ", ".join((*SUFFIXES, *BOOK_SUFFIXES))
+    raise IngestError(
+        f"{place} is no folder, no file of a format that is read ({known}), and no http or https address."
+    )

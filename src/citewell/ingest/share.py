@@ -39,9 +39,13 @@ def markdown_letters(source: str, *, mdx: bool) -> int:
         if is_code:
             count += letters(text.partition("\n")[2])
             continue
-        for pattern in (_COMMENT, _TAG, _TARGET, _DEFINITION, _MARKER, *([_ESM] if mdx else [])):
-            text = pattern.sub(" ", text)
-        count += letters(text)
+        if "<" in text or "{" in text:
+            text = _TAG.sub(" ", _COMMENT.sub(" ", text))
+        if "]" in text:
+            text = _DEFINITION.sub(" ", _TARGET.sub(" ", text))
+        if mdx:
+            text = _ESM.sub(" ", text)
+        count += letters(_MARKER.sub(" ", text))
     return count
 
 

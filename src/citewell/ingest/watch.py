@@ -7,7 +7,7 @@ from watchfiles import Change, awatch
 from citewell.errors import IngestError
 from citewell.ingest.sources import BOOK_SUFFIXES, SUFFIXES, Source
 
-_SUFFIXES = (*SUFFIXES, *BOOK_SUFFIXES, ".json", ".yml", ".yaml", ".js", ".ts", ".mjs")
+_SUFFIXES = (*SUFFIXES, *BOOK_SUFFIXES, ".json", ".yml", ".yaml", ".toml", ".js", ".ts", ".mjs", ".py", ".rs", ".txt")
 
 
 async def changes(source: Source) -> AsyncGenerator[None, None]:

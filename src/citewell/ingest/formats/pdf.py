@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from citewell.document import Block
 from citewell.errors import MissingExtraError
-from citewell.ingest.formats.pdf_text import Line, PrintedPage, assembled, lines_of
+from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, assembled, lines_of
 from citewell.ingest.pagetext import plain
 from citewell.ingest.share import letters
 
@@ -87,7 +87,7 @@ def _printed(page: PageObject) -> PrintedPage:
     return PrintedPage(lines, layout.split("\n"))
 
 
-def _may_have_table(lines: list[Line]) -> bool:
+def _may_have_table(lines: list[PrintedLine]) -> bool:
     """Cells come as short lines or as lines of few words; a page of prose has hardly any."""
     widest = max((len(line.text) for line in lines), default=0)
     return sum(len(line.text) < widest / 2 for line in lines) >= 3

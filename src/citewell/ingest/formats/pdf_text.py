@@ -31,7 +31,7 @@ _LONGEST_CELL = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PrintedLine:
     text: str
     size: float = 0.0
     """Of its letters, 0 when unknown."""
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class PrintedPage:
-    lines: list[Line]
+    lines: list[PrintedLine]
     layout: list[str] = field(default_factory=list)
     """The same page with its columns kept apart by blanks; empty where no table can be."""
 
@@ -52,9 +52,9 @@ class Assembled:
     blocks: tuple[Block, ...]
 
 
-def lines_of(pieces: Iterable[tuple[str, float]]) -> list[Line]:
+def lines_of(pieces: Iterable[tuple[str, float]]) -> list[PrintedLine]:
     """Pieces of text with their sizes into lines, each with the size of most of its letters."""
-    found: list[Line] = []
+    found: list[PrintedLine] = []
     text: list[str] = []
     sizes: Counter[float] = Counter()
     for piece, size in pieces:
@@ -69,10 +69,10 @@ def lines_of(pieces: Iterable[tuple[str, float]]) -> list[Line]:
     return found
 
 
-def _close(found: list[Line], text: list[str], sizes: Counter[float]) -> None:
+def _close(found: list[PrintedLine], text: list[str], sizes: Counter[float]) -> None:
     whole = _SPACE.sub(" ", "".join(text)).strip().translate(_LIGATURES)
     if whole:
-        found.append(Line(whole, sizes.most_common(1)[0][0]))
+        found.append(PrintedLine(whole, sizes.most_common(1)[0][0]))
     text.clear()
     sizes.clear()
 
@@ -104,7 +104,7 @@ def _with_parts(blocks: Iterable[Block]) -> Iterable[Block]:
         yield replace(block, part=part)
 
 
-def _title(given: str, pages: Sequence[Sequence[Line]]) -> str:
+def _title(given: str, pages: Sequence[Sequence[PrintedLine]]) -> str:
     """What the document calls itself, else its largest line on the first page that has one."""
     if given and not _NO_TITLE.match(given):
         return given
@@ -116,7 +116,7 @@ def _title(given: str, pages: Sequence[Sequence[Line]]) -> str:
     return ""
 
 
-def _without_margins(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+def _without_margins(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """Running heads, footers and page numbers go: lines at the edge that come, but for digits, again and again."""
     if len(pages) < 4:
         return [[line for line in page if not line.text.isdigit()] for page in pages]
@@ -124,22 +124,22 @@ def _without_margins(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     outer = Counter(key for page in pages for key in {_key(line) for line in (*page[:1], *page[-1:])})
     running = {key for key, count in inner.items() if count > len(pages) / 2 or key == "#"}
     running |= {key for key, count in outer.items() if count >= 3}
-    kept: list[list[Line]] = []
+    kept: list[list[PrintedLine]] = []
     for page in pages:
         edge = {*range(_MARGIN_LINES), *range(len(page) - _MARGIN_LINES, len(page))}
         kept.append([line for i, line in enumerate(page) if i not in edge or _key(line) not in running])
     return kept
 
 
-def _key(line: Line) -> str:
+def _key(line: PrintedLine) -> str:
     return _DIGITS.sub("#", line.text)
 
 
-def _margins(page: Sequence[Line]) -> list[Line]:
+def _margins(page: Sequence[PrintedLine]) -> list[PrintedLine]:
     return [*page[:_MARGIN_LINES], *page[-_MARGIN_LINES:]]
 
 
-def _joined_capitals(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+def _joined_capitals(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """Narrow letters stand so far apart that they read as words: "T able", "A WS". The document's own words decide."""
     words = Counter(word for page in pages for line in page for word in _WORD.findall(line.text))
     known = {word.lower() for word in words if len(word) > 1}
@@ -154,10 +154,10 @@ def _joined_capitals(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         # "I am" and "A cat" are two words wherever "iam" and "acat" are none.
         return whole if whole.lower() in known and first not in ("A", "I") else found.group()
 
-    return [[Line(_SPLIT.sub(joined, line.text), line.size) for line in page] for page in pages]
+    return [[PrintedLine(_SPLIT.sub(joined, line.text), line.size) for line in page] for page in pages]
 
 
-def _body_size(pages: Sequence[Sequence[Line]]) -> float:
+def _body_size(pages: Sequence[Sequence[PrintedLine]]) -> float:
     sizes: Counter[float] = Counter()
     for page in pages:
         for line in page:
@@ -172,11 +172,11 @@ class _HeadingSizes:
     levels: Mapping[float, int]
 
     @classmethod
-    def of(cls, pages: Sequence[Sequence[Line]], body: float) -> "_HeadingSizes":
+    def of(cls, pages: Sequence[Sequence[PrintedLine]], body: float) -> "_HeadingSizes":
         sizes = {line.size for page in pages for line in page if body and line.size > _LARGER * body}
         return cls({size: min(i, 4) for i, size in enumerate(sorted(sizes, reverse=True), 1)})
 
-    def level(self, line: Line) -> int:
+    def level(self, line: PrintedLine) -> int:
         """0: no heading."""
         is_short = len(line.text) <= _LONGEST_HEADING and any(c.isalpha() for c in line.text)
         return self.levels.get(line.size, 0) if is_short else 0
@@ -192,7 +192,7 @@ class _Assembly:
     _length: int = 0
     _goes_on: bool = False
 
-    def page(self, lines: Sequence[Line], due: list[tuple[int, str]]) -> None:
+    def page(self, lines: Sequence[PrintedLine], due: list[tuple[int, str]]) -> None:
         self.starts.append(self._length + (2 if self.parts else 0))
         body, notes = self._notes(lines)
         paragraphs = self._paragraphs(body, [title for _, title in due])
@@ -223,7 +223,7 @@ class _Assembly:
         self._length += len(separator) + len(block)
         return self._length - len(block)
 
-    def _notes(self, lines: Sequence[Line]) -> tuple[Sequence[Line], list[str]]:
+    def _notes(self, lines: Sequence[PrintedLine]) -> tuple[Sequence[PrintedLine], list[str]]:
         """The small print at the foot of a page, apart from the text above it."""
         first = len(lines)
         while first and 0 < lines[first - 1].size < _SMALLER * self.body:
@@ -238,7 +238,7 @@ class _Assembly:
                 notes[-1] = _continued(notes[-1], line.text)
         return lines[:first], notes
 
-    def _paragraphs(self, lines: Sequence[Line], titles: list[str]) -> list[tuple[int, str]]:
+    def _paragraphs(self, lines: Sequence[PrintedLine], titles: list[str]) -> list[tuple[int, str]]:
         """Lines joined again, with the level of those that are headings.
 
         A paragraph ends at a short line that closes a sentence, at a heading, and before an item.
@@ -282,7 +282,7 @@ def _same(heading: str, paragraph: str) -> bool:
     return bare(heading) == bare(paragraph) and len(paragraph) < 250
 
 
-def _line_width(pages: Sequence[Sequence[Line]]) -> int:
+def _line_width(pages: Sequence[Sequence[PrintedLine]]) -> int:
     lengths = sorted(len(line.text) for page in pages for line in page)
     return lengths[len(lengths) * 3 // 4] if lengths else 0
 
@@ -327,7 +327,7 @@ def _is_table(rows: list[list[str]]) -> bool:
     return sum(map(len, cells)) <= _LONGEST_CELL * len(cells)
 
 
-def _with_tables(lines: Sequence[Line], tables: Sequence[list[list[str]]]) -> list[Line]:
+def _with_tables(lines: Sequence[PrintedLine], tables: Sequence[list[list[str]]]) -> list[PrintedLine]:
     """The lines that make up a table, as one; where they stand in another order, they stay lines."""
     kept = list(lines)
     for rows in tables:
@@ -340,7 +340,7 @@ def _with_tables(lines: Sequence[Line], tables: Sequence[list[list[str]]]) -> li
                 last += 1
             if seen == wanted:
                 shown = [table_row(rows[0]), "|" + " --- |" * len(rows[0]), *(table_row(row) for row in rows[1:])]
-                kept[first:last] = [Line("\n".join(shown), kept[first].size)]
+                kept[first:last] = [PrintedLine("\n".join(shown), kept[first].size)]
                 break
     return kept
 

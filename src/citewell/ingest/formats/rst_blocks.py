@@ -1,6 +1,6 @@
 """The nodes that docutils makes, written as blocks. With `rst`, the only modules that import docutils."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from docutils import nodes
 
@@ -53,57 +53,52 @@ class _Walk:
         self._deep -= 1
 
     def _block(self, node: nodes.Element, indent: str, level: int) -> None:
-        match node:
-            case nodes.section():
-                ids = node["ids"]
-                title = node.children[0] if node.children else None
-                if isinstance(title, nodes.title):
-                    self._page.heading(min(level + 1, 6), inline(title), ids[0] if ids else "")
-                self.blocks(node.children[1:], indent, level + 1)
-            case nodes.paragraph() | nodes.attribution() | nodes.line():
-                self._page.prose(inline(node), indent)
-            case nodes.caption():
-                self._page.caption(inline(node), indent)
-            case nodes.literal_block() | nodes.doctest_block():
-                self._code(node)
-            case nodes.math_block():
-                self._page.math(node.astext())
-            case nodes.bullet_list() | nodes.enumerated_list():
-                self._list(node, indent, level)
-            case nodes.definition_list() | nodes.field_list() | nodes.option_list() | nodes.docinfo():
-                self._definitions(node, indent, level)
-            case nodes.table():
-                self._table(node, indent, level)
-            case nodes.line_block():
-                self._page.prose("\n".join(_lines(node)), indent)
-            case nodes.image():
-                self._page.prose(node.get("alt", ""), indent)
-            case nodes.footnote() | nodes.citation():
-                self.blocks([c for c in node.children if not isinstance(c, nodes.label)], indent, level)
-            case _:
-                self._container(node, indent, level)
+        """By the nearest of its classes that has a way of its own; a node without one is but what it holds."""
+        writer = next((_WRITERS[kind] for kind in type(node).__mro__ if kind in _WRITERS), None)
+        if writer is None:
+            self.blocks(node.children, indent, level)
+        else:
+            writer(self, node, indent, level)
 
-    def _container(self, node: nodes.Element, indent: str, level: int) -> None:
-        match node:
-            case Described():
-                self._described(node, indent, level)
-            case Tabbed():
-                depth = self._page.enter()
-                self._page.tab(node["label"], indent)
-                self.blocks(node.children, indent, level)
-                self._page.leave(depth)
-            case Box() | nodes.Admonition() | nodes.topic() | nodes.sidebar():
-                if "contents" in node["classes"]:
-                    return
-                self._box(node, indent, level)
-            case nodes.rubric() | nodes.subtitle() | nodes.title():
-                self._page.prose(inline(node), indent)
-            case nodes.Inline() | nodes.TextElement():
-                self._page.prose(inline(node), indent)
-            case _:
-                self.blocks(node.children, indent, level)
+    def section(self, node: nodes.Element, indent: str, level: int) -> None:
+        title = node.children[0] if node.children else None
+        if isinstance(title, nodes.title):
+            self._page.heading(min(level + 1, 6), inline(title), node["ids"][0] if node["ids"] else "")
+        self.blocks(node.children[1:], indent, level + 1)
 
-    def _box(self, node: nodes.Element, indent: str, level: int) -> None:
+    def prose(self, node: nodes.Element, indent: str, level: int) -> None:
+        del level
+        self._page.prose(inline(node), indent)
+
+    def caption(self, node: nodes.Element, indent: str, level: int) -> None:
+        del level
+        self._page.caption(inline(node), indent)
+
+    def formula(self, node: nodes.Element, indent: str, level: int) -> None:
+        del indent, level
+        self._page.math(node.astext())
+
+    def lines(self, node: nodes.Element, indent: str, level: int) -> None:
+        del level
+        self._page.prose("\n".join(_lines(node)), indent)
+
+    def picture(self, node: nodes.Element, indent: str, level: int) -> None:
+        del level
+        self._page.prose(node.get("alt", ""), indent)
+
+    def note(self, node: nodes.Element, indent: str, level: int) -> None:
+        """A footnote or citation, without its number."""
+        self.blocks([child for child in node.children if not isinstance(child, nodes.label)], indent, level)
+
+    def tab(self, node: nodes.Element, indent: str, level: int) -> None:
+        depth = self._page.enter()
+        self._page.tab(node["label"], indent)
+        self.blocks(node.children, indent, level)
+        self._page.leave(depth)
+
+    def box(self, node: nodes.Element, indent: str, level: int) -> None:
+        if "contents" in node["classes"]:
+            return
         title = node.children[0] if node.children and isinstance(node.children[0], nodes.title) else None
         depth = self._page.enter()
         kind = node.get("kind") or (node.tagname if isinstance(node, nodes.Admonition) else "")
@@ -113,7 +108,7 @@ class _Walk:
         self.blocks(node.children[1 if title is not None else 0 :], indent, level)
         self._page.leave(depth)
 
-    def _described(self, node: nodes.Element, indent: str, level: int) -> None:
+    def described(self, node: nodes.Element, indent: str, level: int) -> None:
         terms = [term if node.get("is_term") else code_span(term) for term in node["terms"]]
         self._entry(terms, node.children, node["ids"][0] if node["ids"] else "", indent, level)
 
@@ -126,7 +121,7 @@ class _Walk:
         self.blocks(kept[1 if has_lead else 0 :], indent, level)
         self._page.leave(depth)
 
-    def _definitions(self, node: nodes.Element, indent: str, level: int) -> None:
+    def definitions(self, node: nodes.Element, indent: str, level: int) -> None:
         for entry in node.children:
             if not isinstance(entry, nodes.Element):
                 continue
@@ -158,7 +153,7 @@ class _Walk:
         self.blocks(body[1 if first else 0 :], indent + "  ", level)
         self._page.leave(depth)
 
-    def _list(self, node: nodes.Element, indent: str, level: int) -> None:
+    def items(self, node: nodes.Element, indent: str, level: int) -> None:
         number = int(node.get("start", 1))
         for entry in node.children:
             if not isinstance(entry, nodes.list_item):
@@ -172,12 +167,13 @@ class _Walk:
             self.blocks(kept[1 if has_lead else 0 :], indent + " " * (len(marker) + 1), level)
             self._page.leave(depth)
 
-    def _code(self, node: nodes.Element) -> None:
+    def code(self, node: nodes.Element, indent: str, level: int) -> None:
+        del indent, level
         language = str(node.get("language", ""))
         language = language or next((name for name in node["classes"] if name not in ("code", "literal-block")), "")
         self._page.code(node.astext(), language if language not in ("none", "text", "default") else "")
 
-    def _table(self, node: nodes.table, indent: str, level: int) -> None:
+    def table(self, node: nodes.Element, indent: str, level: int) -> None:
         del level
         if title := next(iter(node.findall(nodes.title)), None):
             self._page.caption(inline(title), indent)
@@ -187,6 +183,32 @@ class _Walk:
         self._page.table(rows)
 
 
+_WRITERS: dict[type, Callable[[_Walk, nodes.Element, str, int], None]] = {
+    nodes.section: _Walk.section,
+    nodes.caption: _Walk.caption,
+    nodes.literal_block: _Walk.code,
+    nodes.doctest_block: _Walk.code,
+    nodes.math_block: _Walk.formula,
+    nodes.bullet_list: _Walk.items,
+    nodes.enumerated_list: _Walk.items,
+    nodes.definition_list: _Walk.definitions,
+    nodes.field_list: _Walk.definitions,
+    nodes.option_list: _Walk.definitions,
+    nodes.docinfo: _Walk.definitions,
+    nodes.table: _Walk.table,
+    nodes.line_block: _Walk.lines,
+    nodes.image: _Walk.picture,
+    nodes.footnote: _Walk.note,
+    nodes.citation: _Walk.note,
+    Described: _Walk.described,
+    Tabbed: _Walk.tab,
+    Box: _Walk.box,
+    nodes.Admonition: _Walk.box,
+    nodes.topic: _Walk.box,
+    nodes.sidebar: _Walk.box,
+    nodes.TextElement: _Walk.prose,
+    nodes.Inline: _Walk.prose,
+}
 _FIELDS = frozenset(
     "param parameter arg argument key keyword kwarg kwparam raise raises except exception var ivar cvar".split()
 )
@@ -197,7 +219,7 @@ def _cell(cell: nodes.entry) -> str:
     return " ".join(parts)
 
 
-def _lines(node: nodes.line_block) -> Iterable[str]:
+def _lines(node: nodes.Element) -> Iterable[str]:
     for child in node.children:
         if isinstance(child, nodes.line_block):
             yield from _lines(child)
