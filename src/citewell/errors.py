@@ -21,6 +21,7 @@ CitewellError
 ├── DatabaseError               conversations cannot be read or saved
 │   └── DatabaseDamagedError    the file is not what was written
 ├── DeadlineError               a step took longer than it may
+├── EndlessAnswerError          events that stopped without an end; ours to mend
 └── IngestError                 a run that published nothing
     ├── IngestRunningError      another run holds the lock
     └── TooManyFailuresError
@@ -38,6 +39,11 @@ class CitewellError(Exception):
     """Whether the same call may succeed a moment later."""
     is_logged: bool = False
     """Each error is logged once, by the first who handles it."""
+
+
+class EndlessAnswerError(CitewellError):
+    def __init__(self) -> None:
+        super().__init__("The answer has no end.")
 
 
 class ConfigurationError(CitewellError):

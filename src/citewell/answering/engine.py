@@ -26,7 +26,7 @@ from citewell.answering.talk import Host
 from citewell.contracts import DeterminismRecord, RetrievedContent, retrieved_content
 from citewell.conversations import HISTORY_TOKENS, last_turns
 from citewell.deadline import Deadline
-from citewell.errors import CitewellError, ModelError
+from citewell.errors import CitewellError, EndlessAnswerError, ModelError
 from citewell.gate import CitationGate
 from citewell.judge import Conflict, Conflicts, Judge
 from citewell.models import (
@@ -167,7 +167,7 @@ class Engine:
                         return answer
                     case Failed(error):
                         raise error
-        raise AssertionError("a stream ends with Completed or Failed")
+        raise EndlessAnswerError
 
     async def stream(self, question: Question) -> AsyncGenerator[AnswerEvent, None]:
         """Events in order; the last is always Completed, with the answer saved, or Failed. Closing it stops the run."""

@@ -15,7 +15,7 @@ from citewell.api.body import MAX_BODY, invalid
 from citewell.api.options import Answering, ReadableBook
 from citewell.contracts import ResponseGeneration, RetrievedContent, response_generation, retrieved_content
 from citewell.conversations.sessions import new_session_id
-from citewell.errors import CitewellError, MissingExtraError
+from citewell.errors import CitewellError, EndlessAnswerError, MissingExtraError
 from citewell.models import Completed, Failed, Question, RetrievalRequest, filters_of
 
 try:
@@ -81,7 +81,7 @@ def mcp_server(engine: Answering, book: ReadableBook) -> MCPServer[None]:
                         raise ToolError(str(failure))
         finally:
             await stream.aclose()
-        raise ToolError("The answer has no end.")
+        raise ToolError(str(EndlessAnswerError()))
 
     @server.tool(description="Read a page of the book as Markdown, by its URL without an anchor.")
     async def read_page(url: str) -> str:

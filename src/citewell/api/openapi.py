@@ -107,6 +107,7 @@ def answer(description: str, *dialects: Dialect, one: bool = True, stream: bool 
         content["application/json"] = {"examples": {"answer": _example_ref(f"{dialects[0].name}_answer")}}
     if stream:
         content["text/event-stream"] = {
+            "schema": {"type": "string"},  # for tools that do not know OpenAPI 3.2's itemSchema
             "itemSchema": _event_schema([model for dialect in dialects for model in dialect.event_models]),
             "examples": {dialect.name: {"value": example_stream(dialect)} for dialect in dialects},
         }

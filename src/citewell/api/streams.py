@@ -16,7 +16,7 @@ from citewell.api.dialects.protocol import StreamRendering, WireEvent
 from citewell.api.http_errors import Stopping
 from citewell.api.metrics import Metrics
 from citewell.api.middleware import ReaderGone, ReaderStalled
-from citewell.errors import CitewellError, DeadlineError
+from citewell.errors import CitewellError, DeadlineError, EndlessAnswerError
 from citewell.logs import log, log_failure
 from citewell.models import Answer, AnswerEvent, Completed, Failed, PassagesFound, SearchStarted, TextReleased
 
@@ -82,7 +82,7 @@ class AnswerRun:
             async with asyncio.timeout_at(self._deadline()) as self._waiting:
                 event = await anext(self._events)
         except StopAsyncIteration:
-            event = Failed(CitewellError("The answer has no end."))
+            event = Failed(EndlessAnswerError())
         except TimeoutError:
             stopping = self._open_runs.stops_at is not None
             event = Failed(Stopping() if stopping else DeadlineError("The answer took too long."))

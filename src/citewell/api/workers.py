@@ -24,7 +24,7 @@ _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 @dataclass(slots=True)
-class Worker:
+class ServingProcess:
     process: SpawnProcess
     told: Connection
     """Says once that it listens; it ends when we do."""
@@ -39,7 +39,7 @@ class Supervisor:
         self._count = count
         self._gone = gone
         self._folder = ""
-        self._workers: list[Worker] = []
+        self._workers: list[ServingProcess] = []
         self._failed_starts = 0
         self._stopping = False
         self._rolling = False
@@ -73,13 +73,13 @@ class Supervisor:
             self._rolling = False
             self._roll()
 
-    def _hear(self, worker: Worker, seconds: float = 0.0) -> None:
+    def _hear(self, worker: ServingProcess, seconds: float = 0.0) -> None:
         with contextlib.suppress(EOFError, OSError):
             if not worker.listens and worker.told.poll(seconds) and worker.told.recv():
                 worker.listens = True
                 self._failed_starts = 0
 
-    def _replaced(self, worker: Worker) -> Worker:
+    def _replaced(self, worker: ServingProcess) -> ServingProcess:
         self._end(worker)
         code = worker.process.exitcode
         log("startup", "a worker died and is replaced", level="warning", error=f"exit code {code}")
@@ -100,15 +100,15 @@ class Supervisor:
             self._stop([old])
         log("startup", "all workers were replaced")
 
-    def _start(self) -> Worker:
+    def _start(self) -> ServingProcess:
         ours, theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context("spawn")
         process = context.Process(target=_work, args=(self._serve, self._listener, theirs))
         process.start()
         theirs.close()
-        return Worker(process, ours)
+        return ServingProcess(process, ours)
 
-    def _stop(self, workers: list[Worker]) -> None:
+    def _stop(self, workers: list[ServingProcess]) -> None:
         for worker in workers:
             worker.process.terminate()
         for worker in workers:
@@ -117,7 +117,7 @@ class Supervisor:
             worker.process.join()
             self._end(worker)
 
-    def _end(self, worker: Worker) -> None:
+    def _end(self, worker: ServingProcess) -> None:
         worker.told.close()
         if worker.process.pid is not None:
             self._gone(worker.process.pid, self._folder)
