@@ -1,6 +1,6 @@
 """`make bench`: every benchmark in one run. Prints the tables, writes bench/out/*.json, refreshes docs/benchmarks.md.
 
-    python bench/run.py [--quick | --full] [--only ingest,growth,retrieval,engine,api,startup,peers,install]
+    python bench/run.py [--quick | --full] [--only ingest,growth,retrieval,engine,api,startup,widget,peers,install]
 
 quick leaves out the 100,000 passages and the real embedding of the corpus; full adds qdrant-client's local mode at
 100,000 passages (minutes of loading) and more rounds.
@@ -109,6 +109,10 @@ def startup(extent: Extent) -> Result:
     return {"fresh process": child(HERE / "startup.py", prepared())}
 
 
+def widget(extent: Extent) -> Result:
+    return {"10,000 passages": child(HERE / "widget.py", prepared())}
+
+
 def grown(extent: Extent) -> Result:
     found = growth.measure(extent.copies)
     (REPO / "docs" / "growth.svg").write_text(growth.draw(found), "utf-8")
@@ -122,6 +126,7 @@ PARTS: dict[str, tuple[str, Callable[[Extent], Result]]] = {
     "engine": ("The engine with the built-in model", engine),
     "api": ("The server's own cost", api),
     "startup": ("Start-up", startup),
+    "widget": ("The widget in Chromium: kilobytes after gzip, milliseconds", widget),
     "peers": ("Side by side", lambda extent: side_by_side.measure(full=extent.is_full)),
     "install": ("Installed size", lambda extent: install.measure()),
 }
