@@ -12,13 +12,11 @@ from pathlib import Path
 
 from api import citewell_server
 from measuring import REPO
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.chrome.webdriver import WebDriver
 
 sys.path.insert(0, str(REPO))
 
-from tests.browser.conftest import FLAGS
+from tests.browser.chromium import started
 from tests.browser.looking import find
 from tests.browser.site_server import plain_site
 
@@ -58,10 +56,9 @@ def sizes() -> dict[str, float]:
 
 
 def opened() -> WebDriver:
-    options = webdriver.ChromeOptions()
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    page = webdriver.Chrome(options=options, service=Service())
+    page = started()
+    if page is None:
+        sys.exit("Chromium or chromedriver is missing: make browser")
     page.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _DEFINED})
     page.set_script_timeout(30)
     return page

@@ -1,13 +1,9 @@
 """Screenshots of the widget for the README: the demo book on a plain site, light, dark, on a phone, and its parts."""
 
-import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -15,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.browser.conftest import FLAGS  # noqa: E402 the folder is on the path only now
+from tests.browser.chromium import started  # noqa: E402 the folder is on the path only now
 from tests.browser.looking import find  # noqa: E402
 from tests.browser.played_server import PlayedServer  # noqa: E402
 from tests.browser.site_server import mkdocs_site  # noqa: E402
@@ -37,19 +33,6 @@ colcon build --packages-select my_robot  # in the workspace
 | `/odom` | 50 Hz |
 
 The distance after one step is $d = v \\cdot \\Delta t + \\frac{a \\Delta t^2}{2}$. [1]"""
-
-
-@contextlib.contextmanager
-def browser() -> Iterator[WebDriver]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    made = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-    try:
-        yield made
-    finally:
-        made.quit()
 
 
 def asked(page: WebDriver) -> None:
@@ -74,9 +57,8 @@ def take_all(page: WebDriver, played: PlayedServer, url: str) -> None:
     find(page, "#message").send_keys("start a node")
     find(page, ".hits [role=option]:last-child")
     taken(page, "search")
-    find(page, "#message").send_keys(Keys.ESCAPE)
     page.execute_script("document.body.dataset.mdColorScheme = 'slate'")
-    find(page, "#message").clear()
+    find(page, "#message").send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.BACKSPACE)
     taken(page, "dark")
     page.execute_script("citewell.close(); document.body.dataset.mdColorScheme = 'default'")
     page.execute_script("getSelection().selectAllChildren(document.querySelector('article p'))")
@@ -103,9 +85,14 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         played.running(),
         mkdocs_site(Path(folder)).served(played.url) as url,
-        browser() as page,
     ):
-        take_all(page, played, url)
+        page = started()
+        if page is None:
+            sys.exit("Chromium or chromedriver is missing: make browser")
+        try:
+            take_all(page, played, url)
+        finally:
+            page.quit()
     print(f"screenshots: {FOLDER}")
 
 

@@ -66,8 +66,8 @@ export class SearchBox {
       this.#kept.set(query, results);
       if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
       if (this.#query === query && this.input.matches(":focus")) this.#show(results);
-    } catch {
-      this.hide(); // asking still works, and says what is wrong
+    } catch (error) {
+      if ((error as Error).name !== "AbortError") this.hide(); // asking still works, and says what is wrong
     }
   }
 
