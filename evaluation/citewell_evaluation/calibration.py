@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.answering.confidence import FEATURE_NAMES, Confidence, Features, Logistic
+from citewell.answering.confidence import Confidence, Features, Logistic
 from citewell.errors import InvalidInputError
 from citewell_evaluation import Progress, quiet
 from citewell_evaluation.asked import Sets, outcomes_of
@@ -25,13 +25,15 @@ LEAST_SPREAD: Mapping[str, float] = {"gap": 0.1}
 PENALTY = 2.0
 WORTH = 200.0
 """What a whole set counts in the general part, in questions: a large set does not outvote a small one."""
+REFUSAL_WORTH = 2.0
+"""What a question that the book does not answer counts beside one that it does: a made-up answer is the worse fault."""
 NEAR_WORTH = 0.3
 """The share of that for sets of near misses: readers of a book mostly ask what it is about."""
 
 Part = Literal["general", "confined"]
 # What searching adds says nothing in a selection.
 WEIGHED: Mapping[Part, tuple[str, ...]] = {
-    "general": FEATURE_NAMES,
+    "general": ("answers", "relevance", "similarity", "gap", "words", "names_absent"),
     "confined": ("answers", "relevance", "words"),
 }
 
@@ -51,6 +53,7 @@ class Example:
     """From a set made of near misses, with an index only to carry them."""
     made_up: bool = False
     """A question asked of a passage it does not belong to: fitted to, not measured on."""
+    answerable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,11 @@ def balanced(examples: Sequence[Example], part: Part) -> list[Example]:
     sizes: dict[str, int] = {}
     for example in examples:
         sizes[example.source] = sizes.get(example.source, 0) + 1
-    return [replace(e, weight=(NEAR_WORTH if e.near else 1.0) * WORTH / sizes[e.source]) for e in examples]
+    return [replace(e, weight=_worth(e) * WORTH / sizes[e.source]) for e in examples]
+
+
+def _worth(example: Example) -> float:
+    return (NEAR_WORTH if example.near else 1.0) * (1.0 if example.answerable else REFUSAL_WORTH)
 
 
 def unseen(examples: Sequence[Example], part: Part) -> list[float]:
@@ -213,7 +220,10 @@ async def examples_of(path: Path, part: Part, sets: Sets, *, progress: Progress 
     outcomes = await outcomes_of(path, sets, pooled=part == "general", progress=progress)
     near = form in ("passage", "listed") and part == "general"
     name = name_of(path)
-    return [Example(o.features, o.right, o.group, source=name, near=near, made_up=o.made_up) for o in outcomes]
+    return [
+        Example(o.features, o.right, o.group, source=name, near=near, made_up=o.made_up, answerable=o.answerable)
+        for o in outcomes
+    ]
 
 
 async def calibrate(

@@ -16,7 +16,7 @@ from typing import Self
 from citewell.errors import ConfigurationError
 from citewell.models import ConfidenceLevel, ScoredPassage
 from citewell.reader import PassageReading
-from citewell.text import content_stems
+from citewell.text import content_stems, words
 
 ANSWER_FROM = 0.4
 """Below this probability the built-in model refuses."""
@@ -42,6 +42,8 @@ class Features:
     """Share of the question's words of meaning that the best passage has, with its headings."""
     absent: float = 1.0
     """Share of them that no passage has."""
+    names_absent: float = 0.0
+    """1 when a name of the question (`HTTP/3`, Kerberos, `max_size`) stands in no passage."""
 
 
 FEATURE_NAMES = tuple(f.name for f in fields(Features))
@@ -66,7 +68,16 @@ def features_of(
         gap=max(scores.values(), default=0.0) - background,
         words=len(held[0]) / len(asked) if asked else 1.0,
         absent=len(asked.difference(*held)) / len(asked) if asked else 0.0,
+        names_absent=float(_lacks_name(question, [reading.passage.embedded_text for reading in readings])),
     )
+
+
+def _lacks_name(question: str, texts: Sequence[str]) -> bool:
+    """Whether a name stands nowhere: a word with a capital, a figure or a joint in it. The first has one anyway."""
+    said = words(question)
+    names = [word for word in said[1:] if word != "I" and (not word.isalpha() or word != word.lower())]
+    everything = "\n".join(texts).lower()
+    return any(name.lower().removesuffix("'s") not in everything for name in names)
 
 
 def _log_odds(probability: float) -> float:

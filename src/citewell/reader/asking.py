@@ -4,7 +4,6 @@ Kept small on purpose: what answers is the reader's to say. The form only says h
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,12 +74,12 @@ class Inquiry:
     @cached_property
     def about_text(self) -> bool:
         """Whether the selected text itself is asked about: "explain this"."""
-        return self._stems <= _ITSELF
+        return self.stems <= _ITSELF
 
     @cached_property
     def parts(self) -> frozenset[Part]:
         """Parts of the book other than its body that are asked for by name."""
-        return frozenset(part for start, part in _PARTS if any(word.startswith(start) for word in self._stems))
+        return frozenset(part for start, part in _PARTS if any(word.startswith(start) for word in self.stems))
 
     def asks_for(self, title: str) -> bool:
         """Whether a title names the things that are asked for: "Environment variables", "Authentication"."""
@@ -89,13 +88,13 @@ class Inquiry:
         return bool(words) and things.issuperset(words)
 
     @cached_property
-    def _stems(self) -> frozenset[str]:
+    def stems(self) -> frozenset[str]:
+        """Of its words of meaning."""
         return frozenset(content_stems(self.text))
 
-    def names(self, cells: Sequence[str]) -> bool:
-        """Whether the question says all the words of a row's first cell."""
-        words = [w for cell in cells for w in content_stems(cell)]
-        return bool(words) and all(word in self._stems or stem(word) in self._stems for word in words)
+    def share(self, text: str) -> float:
+        """The share of the question's words of meaning that a text has."""
+        return len(self.stems.intersection(content_stems(text))) / len(self.stems) if self.stems else 0.0
 
 
 def parts_of(question: str) -> list[str]:

@@ -4,6 +4,7 @@ What announces something brings it along; items, rows and steps come whole or no
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,12 +26,19 @@ from citewell.models import SELECTION_URL, Passage
 from citewell.reader.asking import Inquiry
 from citewell.reader.reading import PassageReading
 from citewell.reader.spread import Piece, Spread
+from citewell.text import content_stems
 
 RELEVANT = 0.5
 """From here on a unit belongs to what answers."""
+SAME = 0.3
+"""How much of a unit's score hangs on the question's words in it."""
+PASSAGE = 0.5
+"""The power to which a passage's own score counts beside that of its units."""
+LATER = 0.3
+"""How much each place further down in the search takes from a passage."""
 LIKE = 0.8
 """Share of the best item's score from which another one answers as well."""
-FURTHER = 0.6
+FURTHER = 0.5
 """Share of the best score that something further needs."""
 RELATED = 0.25
 """Relevance at which what stands after a sentence is taken to go with it, though nothing announces it."""
@@ -40,12 +48,12 @@ ENOUGH = 110
 """Words after which nothing further is added."""
 MOST = 260
 """Words that one list, table or run of steps may have; longer ones come by what is relevant in them."""
-GROUPS = 3
+GROUPS = 4
 _FEWEST, _MOST_SECTIONS = 2, 12
 _NEAR_CODE = 4
 """Blocks after a sentence that tells how, among which its example is looked for."""
 _COUNTED = re.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|these|following|below|\d{1,2})\b",
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|these|following|below)\b",
     re.IGNORECASE,
 )
 
@@ -77,10 +85,11 @@ def choose(
 ) -> list[list[Quote]]:
     """Groups of quotes in the order in which they are shown; empty when nothing is relevant.
 
-    `pages` has all passages of those pages that may be quoted beyond what was found.
+    `readings` are in the order of the search, which counts too. `pages` has all passages of those pages that may be
+    quoted beyond what was found.
     """
     spreads = _spreads(readings, pages)
-    ranked = _ranked(inquiry, spreads)
+    ranked = _ranked(inquiry, spreads, {reading.passage.id: place for place, reading in enumerate(readings)})
     if listed := _sections_listed(inquiry, spreads, ranked):
         return [listed]
     groups: list[list[Quote]] = []
@@ -115,15 +124,22 @@ def _spreads(readings: Sequence[PassageReading], pages: Mapping[str, Sequence[Pa
     return [Spread(list(passages.values()), by_id) for passages in by_url.values()]
 
 
-def _ranked(inquiry: Inquiry, spreads: Sequence[Spread]) -> list[_Candidate]:
+def _ranked(inquiry: Inquiry, spreads: Sequence[Spread], places: Mapping[str, int]) -> list[_Candidate]:
     """Blocks by their best unit, best first. What is not the body of the book counts only when it is asked for."""
     found = [
-        _Candidate(max(unit.score for unit in piece.units) * piece.answers, number, piece)
+        _Candidate(_score(inquiry, piece) / (1 + LATER * places[piece.passage.id]), number, piece)
         for number, spread in enumerate(spreads)
         for piece in spread.pieces
         if piece.units and (piece.block.part == "body" or piece.block.part in inquiry.parts)
     ]
     return sorted(found, key=lambda c: (-c.score, c.spread, c.piece.at))
+
+
+def _score(inquiry: Inquiry, piece: Piece) -> float:
+    """How likely the piece answers: its passage, its best unit, and the words it shares with the question."""
+    text = piece.passage.text
+    shared = (unit.score * (1 - SAME + SAME * inquiry.share(text[unit.start : unit.end])) for unit in piece.units)
+    return piece.answers**PASSAGE * max(shared, default=0.0)
 
 
 def _repeats(group: Sequence[Quote], groups: Iterable[Sequence[Quote]]) -> bool:
@@ -142,7 +158,8 @@ def _in_reading_order(groups: Sequence[list[Quote]]) -> list[list[Quote]]:
 
 def _sections_listed(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Candidate]) -> list[Quote]:
     """Where several things are asked for and a heading names them, the headings below it are the list."""
-    if not inquiry.several or inquiry.some or not ranked or ranked[0].score >= RELEVANT:
+    surest = max((_best([candidate.piece]) * candidate.piece.answers for candidate in ranked), default=1.0)
+    if not inquiry.several or inquiry.some or surest >= RELEVANT:
         return []
     for spread in spreads:
         for piece in spread.pieces:
@@ -216,12 +233,14 @@ class _Wholes:
         """The list, table, code or formula after a paragraph that waits for it, or that answers with it."""
         after = self._spread.after(piece)
         if after is None:
-            return []
+            waits = announces(piece.passage.text, piece.block)
+            return _below(self._spread, piece.passage.heading_path) if waits else []
         last = _last_sentence(piece)
         waits = announces(piece.passage.text, piece.block) or last.endswith(("...", "…", ",", "(", "-", "–"))
         counted = isinstance(after.block, ListItem | Table | Definition) and _COUNTED.search(last) is not None
         shown = isinstance(after.block, Code) and self._inquiry.code
-        if not (waits or counted or shown or _best(self._spread.thing(after)) >= RELATED):
+        related = _best(self._spread.thing(after)) >= (RELEVANT if isinstance(after.block, Code) else RELATED)
+        if not (waits or counted or shown or related):
             return []
         return self._thing(after)
 
@@ -257,10 +276,11 @@ class _Wholes:
         lead = self._spread.lead(siblings[0])
         announced = lead is not None and announces(lead.passage.text, lead.block)
         scores = [_best(self._spread.held(sibling)) for sibling in siblings]
-        relevant = [score for score in scores if score >= max(RELEVANT, LIKE * max(scores))]
+        relevant = [s for s, score in zip(siblings, scores, strict=True) if score >= max(RELEVANT, LIKE * max(scores))]
         steps = isinstance(item.block, ListItem) and item.block.marker[:1].isdigit()
         short = _words(p for s in siblings for p in self._spread.held(s)) <= SHORT * 2
-        many = len(relevant) > 1 or self._inquiry.several
+        fits = _words(p for s in siblings for p in self._spread.held(s)) <= ENOUGH
+        many = self._inquiry.several or (len(relevant) > 1 and fits)
         if len(siblings) > 1 and (many or (steps and self._inquiry.steps) or (announced and short)):
             quotes = self._items(siblings)
             return [_last(lead), *quotes] if announced and lead is not None else quotes
@@ -290,7 +310,7 @@ class _Wholes:
         """The rows that the question names, or the whole table."""
         pieces = [p for p in self._spread.whole(piece) if isinstance(p.block, Table)]
         rows = [(p, row) for p in pieces for row in _rows(p)]
-        named = [(p, row) for p, row in rows if self._inquiry.names(row.cells[:1])]
+        named = _named(self._inquiry, rows)
         if not named:
             named = self._standing_out(rows)
         if named and len(named) < len(rows):
@@ -301,12 +321,20 @@ class _Wholes:
 
     def _standing_out(self, rows: Sequence[tuple[Piece, Row]]) -> list[tuple[Piece, Row]]:
         """The rows that answer where the others do not; none when it cannot be told, or when several are asked for."""
-        scores = [_row_score(p, row) for p, row in rows]
-        relevant = [pair for pair, score in zip(rows, scores, strict=True) if score >= RELEVANT]
-        rest = [score for score in scores if score < RELEVANT]
-        if not relevant or (self._inquiry.several and not self._inquiry.some):
+        if self._inquiry.several and not self._inquiry.some:
             return []
-        return relevant if max(rest, default=0.0) < RELATED else []
+        line = max(RELEVANT, LIKE * max((_row_score(p, row) for p, row in rows), default=0.0))
+        relevant = [(p, row) for p, row in rows if _row_score(p, row) >= line]
+        return relevant if len(relevant) * 2 <= len(rows) or self._inquiry.some else []
+
+
+def _named(inquiry: Inquiry, rows: Sequence[tuple[Piece, Row]]) -> list[tuple[Piece, Row]]:
+    """The rows whose first cell has a word of the question that no other row's first cell has."""
+    firsts = [set(content_stems(row.cells[0])) if row.cells else set() for _, row in rows]
+    counts = Counter(word for words in firsts for word in words)
+    return [
+        pair for pair, words in zip(rows, firsts, strict=True) if any(counts[w] == 1 for w in words & inquiry.stems)
+    ]
 
 
 def _rows(piece: Piece) -> Iterator[Row]:

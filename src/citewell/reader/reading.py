@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from citewell.document import Block, Code, Formula, Heading, Span, read_plain, sentences
-from citewell.inference import Asked, ReadingModel
+from citewell.inference import ReadingModel
 from citewell.models import Passage, ScoredPassage
 from citewell.text import content_stems
 
@@ -67,8 +67,14 @@ class TrainedReader:
     async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
         known = [item.passage for item in found if is_english(question, item.passage)]
         encoded = await self._model.encode([passage.embedded_text for passage in known])
-        asked = await self._model.ask_all(question, encoded, [_places(passage) for passage in known])
-        read = {passage.id: _scored(passage, said) for passage, said in zip(known, asked, strict=True)}
+        # The model hears much in a question mark. Readers write it or not: both forms are asked, and count the same.
+        plain = question.rstrip(" ?!.…")
+        asked = await self._model.ask_all(plain, encoded, [_places(passage) for passage in known])
+        marked = await self._model.ask_all(f"{plain}?", encoded)
+        read = {
+            passage.id: _scored(passage, (one.answers + other.answers) / 2, one.units)
+            for passage, one, other in zip(known, asked, marked, strict=True)
+        }
         return [read.get(item.passage.id) or by_words(question, item) for item in found]
 
 
@@ -121,13 +127,13 @@ def _places(passage: Passage) -> list[tuple[int, int]]:
     return [(before + start, before + end) for start, end in units]
 
 
-def _scored(passage: Passage, asked: Asked) -> PassageReading:
-    scores = iter(asked.units)
+def _scored(passage: Passage, answers: float, relevance: Sequence[float]) -> PassageReading:
+    scores = iter(relevance)
     units = tuple(
         tuple(Unit(start, end, probability(next(scores))) for start, end in _units(passage.text, block))
         for block in blocks_of(passage)
     )
-    return PassageReading(passage, probability(asked.answers), units)
+    return PassageReading(passage, probability(answers), units)
 
 
 def _is_latin(text: str) -> bool:
