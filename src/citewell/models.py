@@ -236,6 +236,8 @@ class Answer:
     low_confidence: bool = False
     conflicting_info: bool = False
     dropped_sentences: int = 0
+    drop_reasons: tuple[str, ...] = ()
+    """Why each was dropped, for the operator; not stored."""
     input_hash: str = ""
     output_hash: str = ""
     deterministic: bool = True

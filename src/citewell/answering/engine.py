@@ -363,9 +363,9 @@ class Engine:
         if run.gate.cited:
             return self._finished(run, run.shown, run.gate.cited)
         if said and run.probability >= ANSWER_FROM:
-            dropped = run.gate.dropped
+            dropped, reasons = run.gate.dropped, run.gate.reasons
             run.gate = CitationGate(self._judge, run.question.text)
-            return replace(await self._composed(run), dropped_sentences=dropped)
+            return replace(await self._composed(run), dropped_sentences=dropped, drop_reasons=reasons)
         return self._refused(run)
 
     def _task(self, run: _Run) -> Task:
@@ -429,6 +429,7 @@ class Engine:
             low_confidence=max((s.score for s in run.evidence.shown), default=0.0) < LOW_SIMILARITY,
             conflicting_info=run.conflict is not None,
             dropped_sentences=run.gate.dropped,
+            drop_reasons=run.gate.reasons,
             input_hash=run.input_hash,
             output_hash=_output_hash(text.strip()),
             searched_for="" if run.asked == run.question.text else run.asked,

@@ -1,5 +1,7 @@
 """Numbers for Prometheus. The only module that imports prometheus_client. One registry for each app, no global."""
 
+from collections.abc import Sequence
+
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -11,6 +13,8 @@ from prometheus_client import (
     values,
 )
 
+_WHY = ("not stated", "contradicted", "number", "code", "address", "order", "a fragment", "said before", "it refers")
+"""What a reason for dropping a sentence begins with."""
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -36,6 +40,9 @@ class Metrics:
         )
         self._calls = Counter("citewell_model_calls", "Calls of the hosted model", registry=self._registry)
         self._tokens = Counter("citewell_model_tokens", "Tokens of the hosted model", registry=self._registry)
+        self._reasons = Counter(
+            "citewell_drop_reasons", "Why sentences were dropped", ("why",), registry=self._registry
+        )
         self._limited = Counter("citewell_limited", "Requests refused by a limit", ("policy",), registry=self._registry)
         self._open = Gauge(
             "citewell_open_questions", "Questions being answered", registry=self._registry, multiprocess_mode="livesum"
@@ -63,9 +70,11 @@ class Metrics:
     def generated(self, seconds: float) -> None:
         self._model.observe(seconds)
 
-    def answered(self, dialect: str, outcome: str, dropped: int = 0) -> None:
+    def answered(self, dialect: str, outcome: str, dropped: int = 0, reasons: Sequence[str] = ()) -> None:
         self._answers.labels(dialect, outcome).inc()
         self._dropped.inc(dropped)
+        for reason in reasons:
+            self._reasons.labels(next((why for why in _WHY if reason.startswith(why)), "other")).inc()
 
     def limited(self, policy: str) -> None:
         self._limited.labels(policy).inc()

@@ -143,7 +143,7 @@ class AnswerRun:
                 self._metrics.first_text(self._dialect, now - self._begun)
             case Completed(answer):
                 self._metrics.generated(now - self._searched)
-                self._metrics.answered(self._dialect, answer.status, answer.dropped_sentences)
+                self._metrics.answered(self._dialect, answer.status, answer.dropped_sentences, answer.drop_reasons)
                 log(
                     "agent",
                     f"answer finished: {answer.status}",
@@ -152,6 +152,8 @@ class AnswerRun:
                     result_count=answer.chunks_retrieved,
                     dropped_sentences=answer.dropped_sentences,
                 )
+                if answer.drop_reasons:
+                    log("agent", "sentences were dropped", level="debug", reasons="; ".join(answer.drop_reasons))
             case Failed(error):
                 self._metrics.answered(self._dialect, "error")
                 log_failure("agent", "answer failed", error)

@@ -73,6 +73,12 @@ def _print_sources(answer: Answer) -> None:
             f"characters {citation.span.char_start}–{citation.span.char_end}" if citation.span else passage.section_url
         )
         lines.append(f"  [{citation.number}] {passage.place}  {span}")
+    if answer.dropped_sentences:
+        many = answer.dropped_sentences > 1
+        lines.append(
+            f"{answer.dropped_sentences} {'sentences were' if many else 'sentence was'} not supported and "
+            f"{'are' if many else 'is'} not shown."
+        )
     if answer.status == "success":
         lines.append(f"Confidence {answer.confidence_level} ({answer.confidence:.2f})")
     print("\n".join(lines))
