@@ -58,6 +58,8 @@ async def test_a_first_run_takes_everything_in_and_reports_it(book: Book) -> Non
         "source_base_url",
         "statistics",
         "failures",
+        "pages",
+        "left_out",
         "configuration",
     ]
     assert document["statistics"] == {
@@ -292,7 +294,7 @@ async def test_a_single_file_is_a_book_of_one_page(tmp_path: Path, name: str, te
 
 async def test_a_file_of_another_kind_is_refused_with_the_kinds_that_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "page.txt").write_text("text", "utf-8")
-    with pytest.raises(IngestError, match="Markdown, HTML, PDF or EPUB"):
+    with pytest.raises(IngestError, match=r"\.md, .*\.rst, .*\.pdf, \.epub"):
         source_of(str(tmp_path / "page.txt"), IngestOptions())
 
 
