@@ -70,6 +70,7 @@ async def data(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.unbounded
 @pytest.mark.fault("hostile selections", "answered, and others are served meanwhile")
 def test_no_selection_stops_the_server(data: Path, record_property: Figure) -> None:
     with served(data) as server:
@@ -131,6 +132,7 @@ def test_a_read_only_database_is_not_ready(data: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.unbounded
 @pytest.mark.fault("outage of the model", "one line and a count, no key in the log")
 def test_an_outage_is_one_line_and_holds_no_key(data: Path, record_property: Figure) -> None:
     variables = {"GEMINI_API_KEY": "sk-secret-of-the-model", "GEMINI_BASE_URL": f"http://127.0.0.1:{free_port()}/v1/"}

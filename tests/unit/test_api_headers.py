@@ -107,7 +107,9 @@ def test_another_origin_gets_nothing(origin: str) -> None:
 def test_a_preflight_says_what_the_seed_says() -> None:
     headers = Origins([SITE]).preflight(Headers({"origin": SITE}), "/chat/stream")
     assert headers["access-control-allow-methods"] == "POST, GET, OPTIONS"
-    assert headers["access-control-allow-headers"] == "Content-Type, X-API-Key"
+    assert headers["access-control-allow-headers"] == (
+        "Content-Type, X-API-Key, Authorization, Idempotency-Key, X-Request-ID, traceparent"
+    )
     assert headers["access-control-max-age"] == "86400"
 
 
