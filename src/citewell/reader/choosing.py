@@ -139,7 +139,7 @@ def _score(inquiry: Inquiry, piece: Piece) -> float:
     """How likely the piece answers: its passage, its best unit, and the words it shares with the question."""
     text = piece.passage.text
     shared = (unit.score * (1 - SAME + SAME * inquiry.share(text[unit.start : unit.end])) for unit in piece.units)
-    return piece.answers**PASSAGE * max(shared, default=0.0)
+    return float(piece.answers**PASSAGE) * max(shared, default=0.0)
 
 
 def _repeats(group: Sequence[Quote], groups: Iterable[Sequence[Quote]]) -> bool:
