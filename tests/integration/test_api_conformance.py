@@ -308,7 +308,8 @@ async def test_F_backend_must_respond_with_cors_headers() -> None:
         reply = await http.options("/chat/stream", headers=headers)
     assert reply.headers["access-control-allow-origin"] == origin
     assert reply.headers["access-control-allow-methods"] == "POST, GET, OPTIONS"
-    assert reply.headers["access-control-allow-headers"] == "Content-Type, X-API-Key"
+    allowed = "Content-Type, X-API-Key, Authorization, Idempotency-Key, X-Request-ID, traceparent"
+    assert reply.headers["access-control-allow-headers"] == allowed
     assert reply.headers["access-control-max-age"] == "86400"
 
 
