@@ -93,7 +93,7 @@ async def shape_of_the_tables(address: Address) -> dict[str, object]:
 
 async def test_a_new_database_has_the_tables_that_the_code_expects(empty_address: Address) -> None:
     assert not await is_current(empty_address)
-    assert await migrate(empty_address) == "0004"
+    assert await migrate(empty_address) == "0005"
     assert await is_current(empty_address)
     assert await shape_of(empty_address) == await shape_of_the_tables(empty_address)
 
@@ -198,7 +198,7 @@ async def test_migrating_again_changes_nothing(empty_address: Address) -> None:
 async def test_workers_that_start_together_may_all_migrate(empty_address: Address) -> None:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(migrate(empty_address)) for _ in range(6)]
-    assert {task.result() for task in tasks} == {"0004"}
+    assert {task.result() for task in tasks} == {"0005"}
     assert await is_current(empty_address)
 
 

@@ -16,7 +16,7 @@ from citewell.conversations.store import ConversationStore
 from citewell.document import read_plain
 from citewell.embedding import BuiltinEmbedder, RememberedQueries
 from citewell.index.edge import EdgeIndex, EdgeWriter
-from citewell.models import Passage, Question
+from citewell.models import Page, Passage, Question
 from citewell.reader import Reader
 from citewell.retrieval import Retriever
 from tests.support.judges import WordJudge
@@ -87,6 +87,8 @@ async def write_index(folder: Path, passages: list[Passage] = PASSAGES) -> None:
     embedder = BuiltinEmbedder()
     draft = await EdgeWriter(folder).begin(embedder=embedder.name, dimensions=embedder.dimensions)
     await draft.add(passages, await embedder.embed_passages([p.embedded_text for p in passages]))
+    for made in passages:
+        await draft.add_page(Page(made.url, made.page_title, made.text, blocks=made.blocks, module=made.module))
     await draft.publish()
     await embedder.aclose()
 

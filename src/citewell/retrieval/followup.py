@@ -97,7 +97,8 @@ def standing_alone(question: str, history: Sequence[Message]) -> tuple[str, ...]
     if not earlier:
         return (question,)
     subject = subject_of(earlier)
-    if _POINTS_BACK.search(question) or len(words(question)) <= _FEW:
+    names_its_thing = _ASKED_THING.match(_TAIL.sub("", " ".join(question.split())))
+    if _POINTS_BACK.search(question) or (len(words(question)) <= _FEW and not names_its_thing):
         return (_with_subject(question, earlier),)
     known = {word.lower() for word in words(question)}
     if not subject or {w.lower() for w in words(subject) if w.lower() not in STOPWORDS} <= known:
