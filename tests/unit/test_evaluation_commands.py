@@ -20,7 +20,7 @@ def app() -> typer.Typer:
 
 def test_every_evaluation_is_a_command() -> None:
     names = {command.name for command in commands.evaluations.registered_commands}
-    assert names == {"retrieval", "answers", "support", "conflicts", "calibration", "book"}
+    assert names == {"retrieval", "answers", "support", "lines", "calibration", "book"}
 
 
 def test_json_is_one_document_on_standard_output(app: typer.Typer, tmp_path: Path) -> None:
@@ -29,13 +29,13 @@ def test_json_is_one_document_on_standard_output(app: typer.Typer, tmp_path: Pat
         '{"question": "How tall?", "passages": ["It is 3 m tall.", "Few like it."], "conflicting": false}\n'
     )
     page, before = tmp_path / "report.html", tmp_path / "before.json"
-    result = CliRunner().invoke(app, ["eval", "conflicts", str(data), "--json", "--html", str(page)])
-    assert json.loads(result.stdout)["kind"] == "conflicts"
+    result = CliRunner().invoke(app, ["eval", "support", str(data), "--json", "--html", str(page)])
+    assert json.loads(result.stdout)["kind"] == "support"
     assert page.read_text().startswith("<!doctype html>")
     before.write_text(result.stdout)
-    again = CliRunner().invoke(app, ["eval", "conflicts", str(data), "--json", "--against", str(before)])
+    again = CliRunner().invoke(app, ["eval", "support", str(data), "--json", "--against", str(before)])
     assert json.loads(again.stdout)["comparison"]["same"] == 1
-    assert "Contradictions found" in CliRunner().invoke(app, ["eval", "conflicts", str(data)]).stdout
+    assert "Supported or not" in CliRunner().invoke(app, ["eval", "support", str(data)]).stdout
 
 
 def test_data_of_an_unknown_form_is_named(app: typer.Typer, tmp_path: Path) -> None:
