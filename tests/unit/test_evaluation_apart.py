@@ -10,7 +10,8 @@ WITHOUT = "import sys; sys.modules['citewell_evaluation'] = None; from citewell.
 def test_without_the_evaluations_one_line_says_what_to_install() -> None:
     run = subprocess.run([sys.executable, "-c", WITHOUT, "eval", "book", "--json"], capture_output=True, text=True)
     assert run.returncode == 1
-    assert run.stderr == "citewell: Measuring needs one more package: pip install citewell-evaluation\n"
+    said = "citewell: citewell-evaluation is not installed. Install it with: pip install 'citewell[eval]'\n"
+    assert run.stderr == said
 
 
 def test_without_them_every_other_command_is_there() -> None:
