@@ -28,6 +28,16 @@ _PAIRS = (
 )
 OPPOSITES = {a: b for pair in _PAIRS.split(", ") for one in [pair.split()] for a, b in (one, one[::-1])}
 _TURNED = re.compile(r"\b(?:" + "|".join(sorted(OPPOSITES, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_OPENINGS = (
+    "Yes, ", "In short, ", "According to the documentation, ", "Additionally, ", "Note that ", "In this case, ",
+    "As described above, ", "Also, ", "This means that ", "Based on the documents, ", "However, ",
+)  # fmt: skip
+_SMALL = frozenset(
+    "The A An It This That These Those You Your When If In On At For To By With From After Before Each Every All Any "
+    "Some There They Its Both Once Only Without As Use Using Set Setting What Which Where How Why Who Is Are Does Do "
+    "Can".split()
+)
+NEIGHBOUR_SHARE, OPENED_SHARE = 0.6, 0.1
 NLI_SHARE = {
     "mnli": 9000, "snli": 5000, "fever": 9000, "fever_symmetric": 1092, "fm2": 2548, "snli_cad": 3000, "scitail": 4000,
     "conjnli": 2500, "help": 1000, "med": 1000, "breaking_nli": 1000, "hans_swap": 700, "paws": 2500,
@@ -80,18 +90,25 @@ class Documentation:
         ]
 
     def _example(self, key: tuple[str, str], chance: random.Random) -> list[Example]:
-        """The passage with a neighbour beside it: claims see one of them or both, questions ask their own."""
+        """The passage, often with a neighbour beside it: claims see one of them or both, questions ask their own."""
         other = self._neighbour(key, chance)
-        claims = [_shown_to(Claim(r["claim"], r["label"], (0,)), chance) for r in self._claims[key]]
+        written = [Claim(r["claim"], r["label"], (0,)) for r in self._claims[key]]
+        claims = written + _joined(written, chance)
         questions = [a for r in self._questions[key] for a in _asked(r, key[1], chance)]
         questions += [
-            Asked(q["question"], False, 0, weight=0.5)
+            Asked(_typed(q["question"], chance), False, 0, weight=0.5)
             for q in chance.sample(self._questions[other], min(1, len(self._questions[other])))
             if q["answerable"]
         ]
+        passages: tuple[str, ...] = (key[1],)
+        if chance.random() < NEIGHBOUR_SHARE:
+            passages = (key[1], other[1])
+            beside = [Claim(r["claim"], r["label"], (1,)) for r in self._claims[other]]
+            claims = [_shown_to(c, chance) for c in claims] + _across(written, beside, chance)
+        claims = [_opened(c, chance) for c in claims]
         chance.shuffle(claims)
         chance.shuffle(questions)
-        return [Example((key[1], other[1]), tuple(claims), tuple(questions))]
+        return [Example(passages, tuple(claims), tuple(questions))]
 
     def _neighbour(self, key: tuple[str, str], chance: random.Random) -> tuple[str, str]:
         """Another passage of the same page when there is one, else of the same project, else any."""
@@ -110,15 +127,68 @@ def _shown_to(claim: Claim, chance: random.Random) -> Claim:
     if draw < 0.5:
         return claim
     if draw < 0.92:
-        return Claim(claim.text, claim.label, (0, 1))
-    return Claim(claim.text, "unsupported", (1,), 0.7)
+        return claim._replace(sees=(0, 1))
+    return claim._replace(label="unsupported", sees=(1,), weight=0.7)
+
+
+def _joined(claims: list[Claim], chance: random.Random) -> list[Claim]:
+    """Long sentences, as models write them: two claims in one. It is true when both are."""
+    truths = [c for c in claims if c.label == "supported"]
+    lies = [c for c in claims if c.label != "supported"]
+    found = []
+    if len(truths) > 1 and chance.random() < 0.7:
+        found.append(_both(*chance.sample(truths, 2), chance))
+    if truths and lies and chance.random() < 0.5:
+        found.append(_both(chance.choice(truths), chance.choice(lies), chance))
+    return found
+
+
+def _across(own: list[Claim], beside: list[Claim], chance: random.Random) -> list[Claim]:
+    """A sentence that joins facts of two passages: supported by both together, by one alone not."""
+    left, right = ([c for c in claims if c.label == "supported"] for claims in (own, beside))
+    if not left or not right or chance.random() < 0.3:
+        return []
+    both = _both(chance.choice(left), chance.choice(right), chance)
+    if chance.random() < 0.6:
+        return [both._replace(sees=(0, 1))]
+    return [both._replace(sees=(0,), label="unsupported")]
+
+
+def _both(one: Claim, other: Claim, chance: random.Random) -> Claim:
+    first, second = (one, other) if chance.random() < 0.5 else (other, one)
+    joint = chance.choice((", and ", ", and ", "; ", ". ", ", while "))
+    text = first.text.rstrip(" .") + joint + (second.text if joint == ". " else _inner(second.text))
+    worse = one if one.label != "supported" else other
+    return Claim(text, worse.label, one.sees, 0.8)
+
+
+def _inner(text: str) -> str:
+    """The sentence as it stands inside another: a plain word at its start begins small."""
+    word = text.split(" ", 1)[0]
+    return text[0].lower() + text[1:] if word in _SMALL else text
+
+
+def _opened(claim: Claim, chance: random.Random) -> Claim:
+    if chance.random() > OPENED_SHARE:
+        return claim
+    return claim._replace(text=chance.choice(_OPENINGS) + _inner(claim.text))
+
+
+def _typed(question: str, chance: random.Random) -> str:
+    """As readers type it: often without the question mark, sometimes all small at the start."""
+    draw = chance.random()
+    if draw < 0.35:
+        question = question.rstrip("? ")
+    if draw < 0.12 or draw > 0.92:
+        question = _inner(question) if chance.random() < 0.5 else question.lower()
+    return question
 
 
 def _asked(row: dict[str, Any], passage: str, chance: random.Random, weight: float = 1.0) -> list[Asked]:
     places = [(passage.find(piece), piece) for piece in row["answers"]]
     spans = [(start, start + len(piece)) for start, piece in places if start >= 0]
     return [
-        Asked(row["question"], bool(row["answerable"]), 0, weight=weight),
+        Asked(_typed(row["question"], chance), bool(row["answerable"]), 0, weight=weight),
         *_views(row, passage, spans, weight, chance),
     ]
 
@@ -129,12 +199,12 @@ def _views(
     """The question to single sentences, items or lines: to one that answers, and to one that does not."""
     if row["answerable"] and not spans:
         return []
-    question, found = row["question"], []
+    question, found = _typed(row["question"], chance), []
     if spans:
         found.append(Asked(question, True, 0, chance.choice(spans), weight))
     others = [u for u in units(passage) if not any(a < u[1] and u[0] < b for a, b in spans)]
     if others and (spans or chance.random() < 0.5):
-        words = set(question.lower().split())
+        words = set(row["question"].lower().split())
         alike = max(others, key=lambda u: len(words & set(passage[u[0] : u[1]].lower().split())))
         found.append(Asked(question, False, 0, alike if chance.random() < 0.6 else chance.choice(others), weight))
     return found
@@ -155,7 +225,7 @@ def _twisted(row: dict[str, Any], passage: str, chance: random.Random) -> list[A
             ways.append(question[: place.start()] + chance.choice(others) + question[place.end() :])
     turned = _TURNED.finditer(question)
     ways += [question[: m.start()] + OPPOSITES[m.group().lower()] + question[m.end() :] for m in turned]
-    return [Asked(chance.choice(ways), False, 0, weight=0.6)] if ways else []
+    return [Asked(_typed(chance.choice(ways), chance), False, 0, weight=0.6)] if ways else []
 
 
 def units(passage: str) -> list[tuple[int, int]]:
@@ -183,7 +253,9 @@ def nli(folder: Path, seed: int) -> list[Example]:
             weight = (
                 1.0 if name in ("fever", "fever_symmetric", "fm2", "mnli", "scitail", "wice_train_partial") else 0.6
             )
-            found.append(Example((passage,), tuple(Claim(r["claim"], r["label"], (0,), weight) for r in rows)))
+            claims = [Claim(r["claim"], r["label"], (0,), weight) for r in rows]
+            claims += _joined(claims, chance)
+            found.append(Example((passage,), tuple(_opened(c, chance) for c in claims)))
     chance.shuffle(found)
     return found
 
@@ -212,5 +284,5 @@ def _public(row: dict[str, Any], passage: str, chance: random.Random) -> list[As
     if row["answerable"] and not row["set"].startswith("boolq"):
         places = row.get("answer_start") or [passage.find(a) for a in row["answers"]]
         spans = [u for u in units(passage) if any(u[0] <= p < u[1] for p in places[:1])]
-    whole = Asked(row["question"], bool(row["answerable"]), 0, weight=0.8)
+    whole = Asked(_typed(row["question"], chance), bool(row["answerable"]), 0, weight=0.8)
     return [whole, *_views(row, passage, spans, 0.8, chance)]

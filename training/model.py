@@ -4,11 +4,22 @@ A passage attends to itself alone. A sentence (a question or a claim) attends to
 in every layer. So a passage is encoded once, whoever asks, and a sentence costs its own few tokens.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 WIDTH, HEADS, DEEP, LAYERS = 384, 12, 1536, 8
+
+
+class Look(NamedTuple):
+    """Tokens `start` to `end` look at tokens `first` to `end`, where the mask (None: everywhere) is True."""
+
+    start: int
+    end: int
+    first: int
+    mask: Tensor | None = None
 
 
 class Layer(nn.Module):
@@ -31,8 +42,29 @@ class Layer(nn.Module):
         seen = functional.scaled_dot_product_attention(
             _heads(self.query(x)), _heads(all_keys), _heads(all_values), attn_mask=mask[:, None]
         )
-        x = self.first_norm(x + self.joined(seen.transpose(1, 2).flatten(2)))
-        return self.second_norm(x + self.down(functional.gelu(self.up(x)))), key, value
+        return self._fed(x, seen.transpose(1, 2).flatten(2)), key, value
+
+    def packed(self, x: Tensor, looks: "list[Look]") -> Tensor:
+        """The same over tokens [tokens, width] of many examples: what looks at nothing costs nothing."""
+        query, key, value = (
+            made(x).unflatten(1, (HEADS, WIDTH // HEADS)).transpose(0, 1)[None]
+            for made in (self.query, self.key, self.value)
+        )
+        seen = [
+            functional.scaled_dot_product_attention(
+                query[:, :, look.start : look.end],
+                key[:, :, look.first : look.end],
+                value[:, :, look.first : look.end],
+                attn_mask=look.mask,
+            )
+            for look in looks
+        ]
+        return self._fed(x, torch.cat(seen, 2)[0].transpose(0, 1).flatten(1))
+
+    def _fed(self, x: Tensor, seen: Tensor) -> Tensor:
+        x = self.first_norm(x + self.joined(seen))
+        fed: Tensor = self.second_norm(x + self.down(functional.gelu(self.up(x))))
+        return fed
 
 
 def _heads(x: Tensor) -> Tensor:
@@ -58,14 +90,14 @@ class Network(nn.Module):
         embedded: Tensor = self.norm(self.words(ids) + self.places(places) + self.kinds(kinds))
         return embedded
 
-    def encode(self, ids: Tensor, places: Tensor, kinds: Tensor, mask: Tensor, frozen: int = 0) -> Tensor:
-        """All tokens of packed rows; no gradient flows through the `frozen` lowest layers."""
+    def encode(self, ids: Tensor, places: Tensor, kinds: Tensor, looks: list[Look], frozen: int = 0) -> Tensor:
+        """All tokens of packed rows [tokens]; no gradient flows through the `frozen` lowest layers."""
         with torch.no_grad():
             x = self.embed(ids, places, kinds)
             for layer in self.layers[:frozen]:
-                x = layer(x, mask)[0]
+                x = layer.packed(x, looks)
         for layer in self.layers[frozen:]:
-            x = layer(x, mask)[0]
+            x = layer.packed(x, looks)
         return x
 
     def answers(self, first: Tensor) -> Tensor:

@@ -6,11 +6,14 @@ begins at 0. The first token of a question is [CLS], of a claim [unused1]: the n
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
+
+from training.model import Look
 
 QUESTION_MARK, CLAIM_MARK, END = 101, 2, 102
 PASSAGE_FROM = 16
@@ -21,8 +24,7 @@ SUPPORT = {"supported": 0, "contradicted": 1, "neutral": 2, "unsupported": 3}
 """`unsupported`: contradicted or not stated, which of the two is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     text: str
     label: str
     sees: tuple[int, ...]
@@ -61,6 +63,8 @@ class Row:
     """First token, answerable, weight, whether it sees only a part."""
     hidden: list[tuple[int, int, int, int]] = field(default_factory=list)
     """Tokens of a sentence (from, to) that do not see these tokens (from, to)."""
+    examples: list[tuple[list[tuple[int, int]], int, int]] = field(default_factory=list)
+    """The spans of an example's passages, where its sentences begin, and where they end."""
 
     def add(self, ids: Sequence[int], *, place: int, kind: int, sees: tuple[int, ...]) -> tuple[int, int, int]:
         start, number = len(self.ids), len(self.sees)
@@ -99,6 +103,7 @@ class Packer:
             ids, offsets = self.tokens(text)
             ids = [*ids[:LONGEST_PASSAGE], END]
             placed.append((*row.add(ids, place=PASSAGE_FROM, kind=1, sees=()), offsets[:LONGEST_PASSAGE]))
+        middle = len(row.ids)
         for claim in example.claims:
             ids = [CLAIM_MARK, *self.tokens(claim.text)[0][:LONGEST_SENTENCE], END]
             _, start, _ = row.add(ids, place=0, kind=0, sees=tuple(placed[i][0] for i in claim.sees))
@@ -113,6 +118,7 @@ class Packer:
             if asked.view is not None:
                 row.hidden += [(start, end, first, first + seen[0]), (start, end, first + seen[-1] + 1, last)]
             row.questions.append((start, asked.answerable, asked.weight, asked.view is not None))
+        row.examples.append(([(a, b) for _, a, b, _ in placed], middle, len(row.ids)))
 
     def rows(self, examples: Iterable[Example]) -> Iterator[Row]:
         """Fill rows in the order given."""
@@ -126,20 +132,28 @@ class Packer:
             yield row
 
 
-def tensors(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """ids, places, kinds and the mask [rows, tokens, tokens]. Padding looks at itself."""
-    longest = max(len(r.ids) for r in rows)
-    ids, places, kinds = (np.zeros((len(rows), longest), np.int64) for _ in range(3))
-    mask = np.zeros((len(rows), longest, longest), bool)
-    for i, row in enumerate(rows):
-        size = len(row.ids)
-        ids[i, :size], places[i, :size], kinds[i, :size] = row.ids, row.places, row.kinds
-        allowed = np.zeros((len(row.sees), len(row.sees)), bool)
-        for segment, seen in enumerate(row.sees):
-            allowed[segment, list(seen)] = True
-        segment_of = np.array(row.segment)
-        mask[i, :size, :size] = allowed[segment_of][:, segment_of]
-        for start, end, first, last in row.hidden:
-            mask[i, start:end, first:last] = False
-        mask[i, range(size, longest), range(size, longest)] = True
-    return torch.from_numpy(ids), torch.from_numpy(places), torch.from_numpy(kinds), torch.from_numpy(mask)
+def tensors(rows: Sequence[Row]) -> tuple[Tensor, Tensor, Tensor, list[Look]]:
+    """ids, places and kinds of all tokens, row behind row, and who looks at what."""
+    looks, offset = [], 0
+    for row in rows:
+        segment_of, sees = np.array(row.segment), row.sees
+        for spans, middle, end in row.examples:
+            looks += [Look(offset + a, offset + b, offset + a) for a, b in spans]
+            if end == middle:
+                continue
+            first = spans[0][0]
+            inside = segment_of[first:end]
+            allowed = np.zeros((end - middle, len(sees)), bool)
+            for i, segment in enumerate(segment_of[middle:end]):
+                allowed[i, list(sees[segment])] = True
+            mask = allowed[:, inside]
+            for start, stop, a, b in row.hidden:
+                if middle <= start < end:
+                    mask[start - middle : stop - middle, a - first : b - first] = False
+            looks.append(Look(offset + middle, offset + end, offset + first, torch.from_numpy(mask)))
+        offset += len(row.ids)
+    ids, places, kinds = (
+        torch.tensor([t for row in rows for t in part(row)])
+        for part in (lambda r: r.ids, lambda r: r.places, lambda r: r.kinds)
+    )
+    return ids, places, kinds, looks
