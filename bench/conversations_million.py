@@ -25,7 +25,7 @@ from citewell.conversations.database import Database
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.conversations.transactions import Bounds
-from citewell.models import Answer, Question
+from citewell.values import Answer, Question
 
 TURNS = 20  # in each session, spread over the whole time, so that no two stand on one page of the disk
 DAYS = 60

@@ -29,7 +29,6 @@ from measuring import (
 )
 
 import citewell
-from citewell.config import Settings
 from citewell.document import split_sentences
 from citewell.embedding import BuiltinEmbedder
 from citewell.gate import CitationGate
@@ -39,7 +38,8 @@ from citewell.ingest.folder import FolderSource
 from citewell.ingest.sources import PageRead
 from citewell.ingest.splitting import Limit, split
 from citewell.judge import TrainedJudge
-from citewell.models import Answer, Completed, Failed, Passage, TextReleased
+from citewell.settings import Settings
+from citewell.values import Answer, Completed, Failed, Passage, TextReleased
 
 PASSAGES = 10_000
 DELTA = 12

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from citewell.embedding import BuiltinEmbedder
-from citewell.models import Vector
+from citewell.values import Vector
 
 HERE = Path(__file__).resolve().parent
 REPO = HERE.parent

@@ -14,7 +14,6 @@ from pathlib import Path
 from citewell.answering.agent import BookAgent, HostedModel
 from citewell.answering.confidence import Confidence
 from citewell.answering.engine import Engine, EngineOptions
-from citewell.config import Settings
 from citewell.conversations import address_of, new_session_id
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
@@ -22,8 +21,9 @@ from citewell.document import split_sentences
 from citewell.errors import CitewellError
 from citewell.inference import ReadingModel
 from citewell.judge import TrainedJudge
-from citewell.models import Question
 from citewell.reader import TrainedReader
+from citewell.settings import Settings
+from citewell.values import Question
 from citewell.wiring import open_searching
 
 GOLDEN = Path(__file__).parent.parent / "examples" / "book" / "golden.jsonl"

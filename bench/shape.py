@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from citewell.document import Code, Heading, ListItem, Table, prose
 from citewell.ingest import IngestOptions, PageRead, source_of
-from citewell.models import Page
+from citewell.values import Page
 
 KINDS = ("headings", "code", "items", "rows")
 LITERAL = re.compile(r"\{\{#|^:::|^!!! |^\?\?\? |^=== \"|<Tab|</?Listing|^--8<--", re.MULTILINE)

@@ -15,9 +15,9 @@ from typing import Protocol
 from citewell.answering.confidence import Features, features_of
 from citewell.answering.evidence import Evidence
 from citewell.errors import InvalidInputError
-from citewell.models import Message, Passage, ScoredPassage
 from citewell.reader import Inquiry, PassageReading, Quote, Reader, choose, compose
 from citewell.retrieval import Found, standing_alone
+from citewell.values import Message, Passage, ScoredPassage
 from citewell_evaluation import Progress, quiet
 from citewell_evaluation.datasets import (
     Document,

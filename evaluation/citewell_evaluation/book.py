@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from citewell.models import Answer, Message, Question
 from citewell.retrieval import Found
+from citewell.values import Answer, Message, Question
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
 from citewell_evaluation.datasets import GoldenQuestion, fingerprint, name_of, read_golden
 from citewell_evaluation.statistics import auroc, balanced_accuracy, bootstrap, bootstrap_mean, calibration_error

@@ -18,8 +18,8 @@ from citewell.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from citewell.answering.confidence import Confidence
-    from citewell.config import Settings
     from citewell.retrieval import Retriever
+    from citewell.settings import Settings
     from citewell_evaluation import Evaluation, Progress
     from citewell_evaluation.asked import Sets
     from citewell_evaluation.calibration import Calibration
@@ -60,7 +60,7 @@ def book(
     from pydantic import SecretStr
 
     from citewell.book import open as open_book
-    from citewell.config import Settings
+    from citewell.settings import Settings
     from citewell_evaluation.book import evaluate_book
 
     async def run(progress: "Progress") -> "Evaluation":
@@ -79,7 +79,7 @@ def book(
 @evaluations.command("retrieval")
 def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
     """Rank a corpus by words, by meaning and by both: nDCG@10, recall@100, MRR; with and without history."""
-    from citewell.config import Settings
+    from citewell.settings import Settings
     from citewell.wiring import open_searching, open_writer
     from citewell_evaluation.datasets import name_of
     from citewell_evaluation.retrieval import evaluate_retrieval
@@ -103,8 +103,8 @@ def support(
     against: Earlier = None,
 ) -> None:
     """One table: truths kept and lies passed, answers through the gate, contradictions found; each veto alone."""
-    from citewell.config import Settings
     from citewell.judge import Lines
+    from citewell.settings import Settings
     from citewell.wiring import open_judging
     from citewell_evaluation.judging import Measured, evaluate_support
 
@@ -177,9 +177,9 @@ def calibration(
 async def _sets(cache: Path | None, most: int, progress: "Progress") -> AsyncIterator[tuple["Sets", "Confidence"]]:
     """The reader, the book's own index, and indexes of data sets."""
     from citewell.answering.confidence import Confidence
-    from citewell.config import Settings
     from citewell.inference import ReadingModel
     from citewell.reader import TrainedReader
+    from citewell.settings import Settings
     from citewell.wiring import open_searching
     from citewell_evaluation.asked import Sets
 

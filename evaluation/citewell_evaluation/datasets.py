@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from citewell.errors import InvalidInputError
-from citewell.models import Message
+from citewell.values import Message
 
 Answerability = Literal["answerable", "partial", "unanswerable", "conversational"]
 _HELD_OUT_SEED, _HELD_OUT_SHARE = 5, 12

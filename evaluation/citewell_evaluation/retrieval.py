@@ -14,8 +14,8 @@ import numpy as np
 from citewell.embedding import Embedder
 from citewell.index import Draft, IndexWriter, PassageIndex
 from citewell.index.payload import content_hash
-from citewell.models import Passage, ScoredPassage
 from citewell.retrieval import Retriever
+from citewell.values import Passage, ScoredPassage
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
 from citewell_evaluation.datasets import Document, RetrievalQuery, RetrievalSet, fingerprint, read_retrieval
 from citewell_evaluation.statistics import bootstrap, bootstrap_mean, ndcg, recall, reciprocal_rank

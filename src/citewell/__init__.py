@@ -18,35 +18,35 @@ if TYPE_CHECKING:
     from citewell.blocking import open_sync as open_sync
     from citewell.book import Book as Book
     from citewell.book import open as open  # noqa: A004 read as citewell.open
-    from citewell.config import Settings as Settings
     from citewell.errors import CitewellError as CitewellError
     from citewell.ingest import IngestReport as IngestReport
     from citewell.judge import Checked as Checked
     from citewell.judge import CheckedSentence as CheckedSentence
-    from citewell.models import Answer as Answer
-    from citewell.models import AnswerEvent as AnswerEvent
-    from citewell.models import Citation as Citation
-    from citewell.models import Completed as Completed
-    from citewell.models import Message as Message
-    from citewell.models import Page as Page
-    from citewell.models import PageEntry as PageEntry
-    from citewell.models import Passage as Passage
-    from citewell.models import PassagesFound as PassagesFound
-    from citewell.models import ScoredPassage as ScoredPassage
-    from citewell.models import SearchStarted as SearchStarted
-    from citewell.models import TextReleased as TextReleased
     from citewell.retrieval import Found as Found
+    from citewell.settings import Settings as Settings
+    from citewell.values import Answer as Answer
+    from citewell.values import AnswerEvent as AnswerEvent
+    from citewell.values import Citation as Citation
+    from citewell.values import Completed as Completed
+    from citewell.values import Message as Message
+    from citewell.values import Page as Page
+    from citewell.values import PageEntry as PageEntry
+    from citewell.values import Passage as Passage
+    from citewell.values import PassagesFound as PassagesFound
+    from citewell.values import ScoredPassage as ScoredPassage
+    from citewell.values import SearchStarted as SearchStarted
+    from citewell.values import TextReleased as TextReleased
 
 _VALUES = "Answer AnswerEvent Citation Completed Message PageEntry Passage PassagesFound ScoredPassage SearchStarted"
 _OWNERS = {
     "answering.agent": "HostedModel",
     "blocking": "SyncBook open_sync",
     "book": "Book open",
-    "config": "Settings",
+    "settings": "Settings",
     "errors": "CitewellError",
     "ingest": "IngestReport",
     "judge": "Checked CheckedSentence",
-    "models": f"{_VALUES} Page TextReleased",
+    "values": f"{_VALUES} Page TextReleased",
     "retrieval": "Found",
 }
 _OWNER_OF = {name: owner for owner, names in _OWNERS.items() for name in names.split()}

@@ -1,8 +1,8 @@
 """Which index and which embedder serve, from the settings. Each is imported when it is chosen."""
 
-from citewell.config import Settings
 from citewell.embedding import Embedder
 from citewell.index import IndexWriter, PassageIndex
+from citewell.settings import Settings
 
 
 def make_embedder(settings: Settings) -> Embedder:
@@ -12,14 +12,14 @@ def make_embedder(settings: Settings) -> Embedder:
         case "builtin":
             return RememberedQueries(BuiltinEmbedder())
         case "cohere":
-            from citewell.embedding.hosted import CohereEmbedder
+            from citewell.embedding.hosted_embedders import CohereEmbedder
 
             assert settings.cohere_api_key is not None  # noqa: S101 Settings checked it
             return RememberedQueries(
                 CohereEmbedder(api_key=settings.cohere_api_key.get_secret_value(), base_url=settings.cohere_base_url)
             )
         case "openai":
-            from citewell.embedding.hosted import OpenAIEmbedder
+            from citewell.embedding.hosted_embedders import OpenAIEmbedder
 
             assert settings.embedding_base_url is not None  # noqa: S101 Settings checked it
             assert settings.embedding_model is not None  # noqa: S101 Settings checked it
@@ -39,7 +39,7 @@ def make_index(settings: Settings) -> PassageIndex:
         from citewell.index.edge import EdgeIndex
 
         return EdgeIndex(settings.citewell_data_dir / "index")
-    from citewell.index.server import ServerIndex
+    from citewell.index.qdrant_server import ServerIndex
 
     return ServerIndex(settings.qdrant_url, _qdrant_key(settings), settings.qdrant_collection_name)
 
@@ -49,7 +49,7 @@ def make_writer(settings: Settings) -> IndexWriter:
         from citewell.index.edge import EdgeWriter
 
         return EdgeWriter(settings.citewell_data_dir / "index")
-    from citewell.index.server import ServerWriter
+    from citewell.index.qdrant_server import ServerWriter
 
     return ServerWriter(settings.qdrant_url, _qdrant_key(settings), settings.qdrant_collection_name)
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
-from citewell.config import Settings
 from citewell.conversations import new_session_id, session_id_of
 from citewell.errors import InvalidInputError
-from citewell.models import (
+from citewell.models import RetrievalRequest
+from citewell.retrieval import Found
+from citewell.settings import Settings
+from citewell.values import (
     Answer,
     AnswerEvent,
     Completed,
@@ -24,11 +26,9 @@ from citewell.models import (
     PageEntry,
     Passage,
     Question,
-    RetrievalRequest,
     filters_of,
     trimmed,
 )
-from citewell.retrieval import Found
 from citewell.wiring import (
     Judging,
     Parts,

@@ -7,7 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads typing's own only from Python 3.12 on
 
-from citewell.models import Answer, Question, ScoredPassage
+from citewell.values import Answer, Question, ScoredPassage
 
 
 class QueryProcessing(TypedDict):

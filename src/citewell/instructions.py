@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.document import STOPWORDS, Code, Formula, sentences
-from citewell.models import Page
+from citewell.values import Page
 
 BUCKETS = 1 << 13
 LONGEST = 3

@@ -9,7 +9,6 @@ from citewell.answering.agent import BookAgent, HostedModel
 from citewell.answering.budget import Allowance, ModelBudget
 from citewell.answering.engine import Engine, EngineOptions
 from citewell.backends import make_embedder, make_index, make_writer
-from citewell.config import Settings
 from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder
 from citewell.errors import ConfigurationError
@@ -17,6 +16,7 @@ from citewell.index import IndexWriter, PassageIndex
 from citewell.judge import Conflicts, Judge, TrainedJudge
 from citewell.reader import Reader, TrainedReader
 from citewell.retrieval import Retriever
+from citewell.settings import Settings
 
 if TYPE_CHECKING:  # importing it for real takes a second
     from citewell.conversations.store import ConversationStore
@@ -127,7 +127,7 @@ async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIter
         model = await stack.enter_async_context(contextlib.aclosing(ReadingModel()))
         judge = seams.judge
         if judge is None and settings.judge_model is not None:
-            from citewell.judge.hosted import HostedJudge
+            from citewell.judge.hosted_judge import HostedJudge
 
             key = settings.judge_api_key.get_secret_value() if settings.judge_api_key else None
             hosted = HostedJudge(settings.judge_model, settings.judge_base_url, api_key=key)

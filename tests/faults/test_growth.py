@@ -15,7 +15,7 @@ from citewell.ingest.frontmatter import split_front_matter
 from citewell.ingest.html import UnreadableHtml, read_html
 from citewell.ingest.markdown import read_markdown
 from citewell.instructions import is_instruction
-from citewell.models import trimmed
+from citewell.values import trimmed
 
 SHORT = 1_500
 TIMES = 4

@@ -12,7 +12,7 @@ from citewell.contracts import RetrievedContent
 from citewell.deadline import Deadline
 from citewell.errors import DeadlineError, ModelError
 from citewell.logs import request_context
-from citewell.models import Filters, Message
+from citewell.values import Filters, Message
 from tests.support.model_server import CallTool, Endless, ModelServer, Play, Raw, Refuse, Say, Stall
 
 RESULT: RetrievedContent = {"chunks": [], "empty_retrieval": True, "conflicting_info": False}

@@ -20,7 +20,7 @@ from citewell import errors
 from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts
 from citewell.errors import CitewellError
-from citewell.models import Completed, Failed, ServiceStatus
+from citewell.values import Completed, Failed, ServiceStatus
 from tests.support.api import SESSION, UP, Event, ScriptedEngine, an_app, answering, events_of, in_process
 from tests.support.golden import SOURCES_ONLY
 from tests.support.toy_book import toy_book

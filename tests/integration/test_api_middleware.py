@@ -12,7 +12,7 @@ from citewell import errors
 from citewell.api.http_errors import failure_of
 from citewell.api.options import ApiOptions
 from citewell.errors import CitewellError
-from citewell.models import Completed, Failed, ServiceStatus, TextReleased
+from citewell.values import Completed, Failed, ServiceStatus, TextReleased
 from tests.support.api import (
     ANSWER,
     SESSION,

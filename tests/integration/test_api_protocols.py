@@ -14,7 +14,7 @@ from openai import AsyncOpenAI, AuthenticationError, NotFoundError
 from citewell.api.options import ApiOptions
 from citewell.conversations.history import token_estimate
 from citewell.errors import ModelError
-from citewell.models import Failed, TextReleased
+from citewell.values import Failed, TextReleased
 from tests.support.api import REFUSAL, TEXT, ScriptedEngine, an_app, answering, in_process, listening
 from tests.support.toy_book import write_index
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from citewell.api.options import ApiOptions
-from citewell.models import Completed, TextReleased
+from citewell.values import Completed, TextReleased
 from tests.support.api import ANSWER, SESSION, Listening, ScriptedEngine, an_app, answering, events_of, listening
 
 QUERY: dict[str, object] = {"query": "What is a ROS 2 node?"}

@@ -7,7 +7,7 @@ import pytest
 
 from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts
-from citewell.models import PageEntry
+from citewell.values import PageEntry
 from tests.support.api import UP, Notebook, ScriptedEngine, Shelf, in_process
 
 

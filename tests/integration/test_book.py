@@ -13,7 +13,7 @@ import citewell
 from citewell.book import Book
 from citewell.errors import CollectionNotFoundError, ConfigurationError, InvalidInputError, InvalidSessionError
 from citewell.index.edge import EdgeIndex
-from citewell.models import Completed, PassagesFound, SearchStarted, TextReleased, Vector
+from citewell.values import Completed, PassagesFound, SearchStarted, TextReleased, Vector
 
 SETTINGS = citewell.Settings(_env_file=None)
 QUESTION = "Which port does the bridge listen on?"

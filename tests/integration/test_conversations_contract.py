@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from citewell.conversations import Address, Turn, new_session_id
 from citewell.conversations.database import Database
 from citewell.conversations.migrations import migrate
+from citewell.conversations.schema import conversations, deleted_sessions
 from citewell.conversations.store import ConversationStore
-from citewell.conversations.tables import conversations, deleted_sessions
 from citewell.errors import DatabaseError, InvalidInputError, InvalidSessionError, NotFoundError
-from citewell.models import Answer, Message, SelectionSpan
+from citewell.values import Answer, Message, SelectionSpan
 from tests.integration.turns import PASSAGE, a_question, an_answer
 
 

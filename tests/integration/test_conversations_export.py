@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from citewell.conversations import address_of, new_session_id
+from citewell.conversations.author_report import report_from
 from citewell.conversations.export import session_lines
 from citewell.conversations.migrations import migrate
-from citewell.conversations.report import report_from
 from citewell.conversations.store import ConversationStore
 from tests.integration.turns import a_question, an_answer
 

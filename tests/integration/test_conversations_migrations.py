@@ -13,8 +13,8 @@ from alembic.config import Config
 from citewell.conversations import Address, address_of, migrations, new_session_id
 from citewell.conversations.database import Database
 from citewell.conversations.migrations import is_current, migrate
+from citewell.conversations.schema import metadata
 from citewell.conversations.store import ConversationStore
-from citewell.conversations.tables import metadata
 from citewell.errors import DatabaseError
 from tests.integration.postgres import Postgres
 from tests.integration.turns import a_question, an_answer

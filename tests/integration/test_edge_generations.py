@@ -16,7 +16,7 @@ import pytest
 from citewell.errors import CollectionNotFoundError, IngestError, IngestRunningError, SchemaValidationError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
-from citewell.models import Generation, Passage, Vector
+from citewell.values import Generation, Passage, Vector
 
 VECTOR: Vector = np.array([1.0, 0.0, 0.0, 0.0], dtype=np.float32)
 
@@ -42,7 +42,7 @@ _RUN = textwrap.dedent(
     from pathlib import Path
     import numpy as np
     from citewell.index.edge import EdgeWriter
-    from citewell.models import Passage
+    from citewell.values import Passage
 
     async def main():
         draft = await EdgeWriter(Path(sys.argv[1])).begin(embedder="toy", dimensions=4)

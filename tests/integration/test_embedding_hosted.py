@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from citewell.embedding import Embedder
-from citewell.embedding.hosted import CohereEmbedder, OpenAIEmbedder
+from citewell.embedding.hosted_embedders import CohereEmbedder, OpenAIEmbedder
 from citewell.errors import CitewellError, ConfigurationError, EmbeddingError, RateLimitError
 
 KEY = "sk-test-key-that-nobody-may-see"

@@ -11,7 +11,7 @@ from citewell.answering.agent import HostedModel
 from citewell.answering.engine import EngineOptions
 from citewell.answering.refusals import NOT_IN_BOOK, NOTHING_FOUND
 from citewell.errors import DeadlineError, ModelError
-from citewell.models import AnswerEvent, Completed, Failed, Message, PassagesFound, SearchStarted, TextReleased
+from citewell.values import AnswerEvent, Completed, Failed, Message, PassagesFound, SearchStarted, TextReleased
 from tests.support.model_server import CallTool, ModelServer, Play, Raw, Refuse, Say, Stall
 from tests.support.toy_book import BATTERY, KINEMATICS, ToyBook, a_question, toy_book, write_index
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from citewell.index.edge import EdgeIndex, EdgeWriter
-from citewell.models import Vector
 from citewell.text import content_stems
+from citewell.values import Vector
 from citewell_evaluation.retrieval import evaluate_retrieval
 
 DOCUMENTS = [

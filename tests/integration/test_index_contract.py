@@ -14,10 +14,10 @@ from citewell.errors import CollectionNotFoundError, IngestError, IngestRunningE
 from citewell.index import Hint, IndexWriter, PassageIndex
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
-from citewell.index.server import ServerIndex, ServerWriter
+from citewell.index.qdrant_server import ServerIndex, ServerWriter
 from citewell.index.server_client import connect
 from citewell.ingest.pagetext import PageText
-from citewell.models import Generation, Page, Passage, Vector
+from citewell.values import Generation, Page, Passage, Vector
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant:UserWarning")
 

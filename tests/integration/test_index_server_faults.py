@@ -17,11 +17,11 @@ from citewell.errors import (
     RetrievalError,
     SchemaValidationError,
 )
-from citewell.index.server import ServerIndex
+from citewell.index.qdrant_server import ServerIndex
 from citewell.index.server_client import connect
-from citewell.models import Vector
 from citewell.retrieval import Retriever
 from citewell.retrieval.validation import validate
+from citewell.values import Vector
 
 # The loopback server speaks plain HTTP, and the test wants to see a key kept secret.
 pytestmark = pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection:UserWarning")

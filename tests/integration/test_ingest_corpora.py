@@ -10,7 +10,7 @@ from citewell.document import Code
 from citewell.ingest import IngestOptions, LeftOut, PageRead, source_of
 from citewell.ingest.fences import segments
 from citewell.ingest.splitting import Limit, split
-from citewell.models import Page, Passage
+from citewell.values import Page, Passage
 
 CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
 pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="no ../shared/corpora")

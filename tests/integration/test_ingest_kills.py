@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from citewell.index.edge import EdgeIndex, EdgeWriter
-from citewell.models import Vector
+from citewell.values import Vector
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from citewell.errors import CollectionNotFoundError, IngestError, IngestRunningError, TooManyFailuresError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.ingest import IngestOptions, IngestReport, Progress, ingest, source_of
-from citewell.models import Passage, Vector
+from citewell.values import Passage, Vector
 from tests.support.ingest import CountingEmbedder
 
 

@@ -9,7 +9,7 @@ import pytest
 from citewell.errors import ModelError
 from citewell.inference import ReadingModel
 from citewell.judge import Judge, Lines, TrainedJudge
-from citewell.judge.hosted import HostedJudge
+from citewell.judge.hosted_judge import HostedJudge
 from tests.support.model_server import ModelServer, Play, Raw, Refuse
 
 PAIRS = [("The arm lifts 5 kg.", ("The arm has a payload of 5 kg.",)), ("The moon is cheese.", ("A", "B"))]

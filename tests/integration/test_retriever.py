@@ -15,10 +15,10 @@ from citewell.document import read_plain
 from citewell.errors import EmbeddingError, InvalidFilterError, RateLimitError, SchemaValidationError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
-from citewell.models import Message, Page, Passage, Vector
 from citewell.retrieval import RetrievalRequest, Retriever, embed_query, retrieve, retrieve_with_retry
 from citewell.retrieval.validation import validate
 from citewell.text import content_stems
+from citewell.values import Message, Page, Passage, Vector
 
 
 class HashingEmbedder:

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from citewell.models import Answer, Citation, Passage, Question
+from citewell.values import Answer, Citation, Passage, Question
 
 PASSAGE = Passage(
     id="5d1c1a6e-0a5c-5f0e-9c9e-0a4a4f6f0d11",

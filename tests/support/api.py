@@ -20,7 +20,8 @@ from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.document import read_plain
 from citewell.errors import NotFoundError
 from citewell.judge import Checked, check, passage_of
-from citewell.models import (
+from citewell.retrieval import Found
+from citewell.values import (
     NO_FILTERS,
     Answer,
     AnswerEvent,
@@ -37,7 +38,6 @@ from citewell.models import (
     ServiceStatus,
     TextReleased,
 )
-from citewell.retrieval import Found
 from tests.support.judges import WordJudge
 
 SESSION = "3f0e6b1a-8c55-4c8b-9d41-2f6a7b1c0e5d"

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import citewell
-from citewell.config import Settings
+from citewell.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "examples" / "book"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from citewell.document import Table, prose, type_name
 from citewell.ingest import Failure, IngestOptions, LeftOut, PageRead, source_of
-from citewell.models import Page
+from citewell.values import Page
 
 FORMATS = Path(__file__).parents[1] / "fixtures" / "formats"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from citewell.errors import CitewellError, ModelError, QdrantConnectionError
-from citewell.models import (
+from citewell.values import (
     SELECTION_URL,
     Citation,
     Completed,

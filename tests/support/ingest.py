@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from citewell.models import Vector
+from citewell.values import Vector
 
 
 class CountingEmbedder:

@@ -16,9 +16,9 @@ from citewell.conversations.store import ConversationStore
 from citewell.document import read_plain
 from citewell.embedding import BuiltinEmbedder, RememberedQueries
 from citewell.index.edge import EdgeIndex, EdgeWriter
-from citewell.models import Page, Passage, Question
 from citewell.reader import Reader
 from citewell.retrieval import Retriever
+from citewell.values import Page, Passage, Question
 from tests.support.judges import WordJudge
 from tests.support.word_reader import WordReader
 

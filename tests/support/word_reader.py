@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from citewell.models import ScoredPassage
 from citewell.reader import PassageReading, Unit
 from citewell.reader.reading import by_words
+from citewell.values import ScoredPassage
 
 
 class WordReader:

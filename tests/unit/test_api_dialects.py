@@ -14,7 +14,7 @@ from citewell.api.body import Json, invalid
 from citewell.api.dialects.message import MESSAGE_DIALECT, ChatRunRequest
 from citewell.api.dialects.query import QUERY_DIALECT, ChatRequest
 from citewell.errors import CitewellError, InvalidInputError
-from citewell.models import (
+from citewell.values import (
     SELECTION_URL,
     Answer,
     Citation,

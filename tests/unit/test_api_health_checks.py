@@ -8,7 +8,7 @@ import pytest
 from citewell.api.health_checks import HealthChecks
 from citewell.api.options import Probe
 from citewell.errors import DatabaseError, QdrantConnectionError
-from citewell.models import ServiceStatus
+from citewell.values import ServiceStatus
 from tests.support.api import UP
 
 

@@ -5,7 +5,7 @@ import pytest
 from citewell.api.admission.idempotency import IdempotencyStore, KeyClaim
 from citewell.api.http_errors import KeyConflict
 from citewell.errors import InvalidInputError, ModelError
-from citewell.models import AnswerEvent, Failed
+from citewell.values import AnswerEvent, Failed
 from tests.support.api import answering
 
 

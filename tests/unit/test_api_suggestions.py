@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from citewell.api.suggestions import MOST_SEARCHES, OFFERED, Suggestions, spread, suggestions
 from citewell.document import read_plain
-from citewell.models import NO_FILTERS, Filters, Page, PageEntry, Passage, ScoredPassage
 from citewell.retrieval import Found
+from citewell.values import NO_FILTERS, Filters, Page, PageEntry, Passage, ScoredPassage
 
 STEPS = "\n\n1. Do this.\n2. Do that.\n"
 

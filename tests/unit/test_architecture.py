@@ -26,7 +26,7 @@ OWNERS = {
     "qdrant_edge": ("index/",),
     "qdrant_client": ("index/",),
     "onnxruntime": ("inference/", "embedding/builtin.py"),
-    "httpx": ("embedding/hosted.py", "judge/hosted.py", "ingest/", "index/server_client.py"),
+    "httpx": ("embedding/hosted_embedders.py", "judge/hosted_judge.py", "ingest/", "index/server_client.py"),
     "selectolax": ("ingest/",),
     "markdown_it": ("ingest/",),
     "mdit_py_plugins": ("ingest/",),
@@ -36,10 +36,10 @@ OWNERS = {
     "watchfiles": ("ingest/watch.py",),
     "Stemmer": ("text.py",),
     "structlog": ("logs.py",),
-    "pydantic_settings": ("config.py",),
+    "pydantic_settings": ("settings.py",),
     "typer": ("cli/",),
     "rich": ("cli/",),
-    "stamina": ("retrieval/", "index/", "embedding/hosted.py"),
+    "stamina": ("retrieval/", "index/", "embedding/hosted_embedders.py"),
 }
 
 

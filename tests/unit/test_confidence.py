@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from citewell.answering.confidence import ANSWER_FROM, FEATURE_NAMES, Confidence, Features, Logistic, level_of
 from citewell.errors import ConfigurationError, InvalidInputError
-from citewell.models import ConfidenceLevel, Message, Passage, ScoredPassage
 from citewell.retrieval import Found
+from citewell.values import ConfidenceLevel, Message, Passage, ScoredPassage
 from citewell_evaluation.answers import evaluate_answers, refused_at
 from citewell_evaluation.asked import Sets
 from citewell_evaluation.calibrating import evaluate_calibration

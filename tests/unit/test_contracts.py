@@ -3,7 +3,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from citewell.contracts import CONTRACTS, ResponseGeneration, query_processing, response_generation
-from citewell.models import Answer, Citation, Passage, Question
+from citewell.values import Answer, Citation, Passage, Question
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 PASSAGE = Passage("1", "/docs/nodes", "Nodes", "A node is a process.", 0, 0, 20, ("What",), "what", "Module 1")

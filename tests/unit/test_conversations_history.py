@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from citewell.conversations import last_turns
 from citewell.conversations.history import token_estimate
-from citewell.models import Message
+from citewell.values import Message
 
 messages = st.lists(
     st.builds(Message, st.sampled_from(["user", "assistant"]), st.text("ab 字", max_size=30)), max_size=30

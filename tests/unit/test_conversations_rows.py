@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from citewell.conversations import rows
 from citewell.errors import DatabaseError, InvalidInputError
-from citewell.models import Answer, Citation, Passage, Question, SelectionSpan
+from citewell.values import Answer, Citation, Passage, Question, SelectionSpan
 
 text = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=40)
 score = st.floats(0, 1)

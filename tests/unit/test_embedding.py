@@ -15,9 +15,9 @@ from hypothesis.extra import numpy as hnp
 
 from citewell.embedding import BuiltinEmbedder, Embedder, RememberedQueries
 from citewell.embedding.builtin import ASSETS, BuiltinTokenizer
-from citewell.embedding.rows import in_slices, unit_rows
+from citewell.embedding.vectors import in_slices, unit_rows
 from citewell.errors import ConfigurationError, EmbeddingError
-from citewell.models import Vector
+from citewell.values import Vector
 
 NODE = "A ROS 2 node is a process that computes one thing and talks to other nodes over topics."
 PARIS = "Paris has been the capital of France since the tenth century, with a few interruptions."

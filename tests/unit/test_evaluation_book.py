@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.models import Answer, Citation, Passage, Question, ScoredPassage
 from citewell.retrieval import Found
+from citewell.values import Answer, Citation, Passage, Question, ScoredPassage
 from citewell_evaluation import Evaluation
 from citewell_evaluation.book import evaluate_book
 from citewell_evaluation.datasets import GoldenQuestion

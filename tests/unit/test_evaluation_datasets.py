@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import InvalidInputError
-from citewell.models import Message
+from citewell.values import Message
 from citewell_evaluation.datasets import (
     fingerprint,
     name_of,

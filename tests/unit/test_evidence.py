@@ -3,10 +3,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citewell.answering.citations import Sources
 from citewell.answering.evidence import Evidence
-from citewell.answering.sources import Sources
 from citewell.contracts import retrieved_content
-from citewell.models import Passage, ScoredPassage
+from citewell.values import Passage, ScoredPassage
 
 
 def found(name: str, score: float = 0.8) -> ScoredPassage:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from citewell.document import split_sentences
 from citewell.gate import CitationGate
-from citewell.models import Passage
+from citewell.values import Passage
 from tests.support.judges import WordJudge
 
 WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)

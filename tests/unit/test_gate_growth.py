@@ -12,7 +12,7 @@ import pytest
 from citewell.gate import CitationGate
 from citewell.gate.markers import normalised, safe, with_markers
 from citewell.judge.quantities import Amounts, quantities
-from citewell.models import Passage
+from citewell.values import Passage
 from tests.support.judges import WordJudge
 
 TEXT = "The costmap represents obstacles. It is updated at 5 Hz."

@@ -10,7 +10,7 @@ import pytest
 
 from citewell.errors import ConfigurationError
 from citewell.inference import ReadingModel
-from citewell.inference.files import ASSETS
+from citewell.inference.model_files import ASSETS
 
 PASSAGE = "The timeout is 30 seconds. Set `timeout=None` to wait for ever. Retries are off unless you ask for them."
 OTHER = "Cookies are kept between requests of one client. Use `client.cookies.clear()` to forget them."

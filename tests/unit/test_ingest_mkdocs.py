@@ -6,7 +6,7 @@ import pytest
 
 from citewell.document import Heading
 from citewell.ingest.formats.docstrings import PythonFiles, as_markdown
-from citewell.ingest.formats.mkdocs import Site, expanded, read_site
+from citewell.ingest.formats.mkdocs import MkDocsSettings, expanded, read_site
 from tests.support import formats
 from tests.support.formats import Book
 
@@ -110,6 +110,6 @@ def test_includes_of_other_extensions(tmp_path: Path) -> None:
     (tmp_path / "part.md").write_text("a part\n")
     (tmp_path / "code.py").write_text("one\ntwo\nthree\n")
     source = '{!part.md!}\n\n{% include-markdown "part.md" %}\n\n{* code.py ln[1,3:] hl[1] *}\n'
-    page = expanded(source, tmp_path / "docs" / "page.md", Site(), tmp_path)
+    page = expanded(source, tmp_path / "docs" / "page.md", MkDocsSettings(), tmp_path)
     assert page.text == "a part\n\na part\n\n````python\none\nthree\n````\n"
     assert not page.problem

@@ -9,7 +9,7 @@ from citewell.document import Code, Heading, ListItem, Table, prose, read_plain
 from citewell.ingest.markdown import read_markdown
 from citewell.ingest.pagetext import PageText
 from citewell.ingest.splitting import Limit, split
-from citewell.models import Page, Passage
+from citewell.values import Page, Passage
 from tests.support.blocks import check_blocks
 
 WORDS = Limit(lambda text: len(re.findall(r"\w+|[^\w\s]", text)), 40)

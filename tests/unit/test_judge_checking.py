@@ -1,7 +1,7 @@
 """`check`: every sentence of a text, in order, with its outcome and its exact place."""
 
 from citewell.judge import check, check_with, passage_of
-from citewell.models import Passage
+from citewell.values import Passage
 from tests.support.judges import WordJudge
 
 PUMP, ROOF = "The pump needs oil every month. It is red.", "The roof needs paint."

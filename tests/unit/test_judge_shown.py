@@ -4,7 +4,7 @@ import pytest
 
 from citewell.judge import Claim, Shown
 from citewell.judge.windows import LONGEST, windows
-from citewell.models import Passage
+from citewell.values import Passage
 from tests.support.judges import WordJudge
 
 FILLER = "\n\n".join(f"Paragraph {n} speaks of gardens, rivers and hills in the north." for n in range(60))

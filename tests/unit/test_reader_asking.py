@@ -1,9 +1,9 @@
 import pytest
 
-from citewell.models import Message
 from citewell.reader import Inquiry, parts_of
 from citewell.retrieval import standing_alone
 from citewell.retrieval.spelling import Vocabulary
+from citewell.values import Message
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from citewell.document import read_plain, sentences
-from citewell.models import Passage
 from citewell.reader import Inquiry, PassageReading, Unit, choose, compose
+from citewell.values import Passage
 
 
 def reading(text: str, scores: Mapping[str, float], *, answers: float = 0.9, url: str = "/p") -> PassageReading:

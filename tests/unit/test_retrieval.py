@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from citewell.errors import InvalidFilterError, InvalidInputError, InvalidQueryError
 from citewell.index import Hit
 from citewell.index.terms import Bm25Encoder, identifiers
-from citewell.models import Message, Passage, ScoredPassage
 from citewell.retrieval import RetrievalRequest
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, with_best_meaning
 from citewell.retrieval.selection import same, shown
+from citewell.values import Message, Passage, ScoredPassage
 
 
 def passage(number: int, text: str = "text", *, start: int | None = None, path: tuple[str, ...] = ("A",)) -> Passage:

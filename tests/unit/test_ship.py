@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from citewell import __version__
-from citewell.config import Settings
+from citewell.settings import Settings
 
 REPO = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((REPO / "compose.yaml").read_text("utf-8"))

@@ -13,8 +13,8 @@ from shared_embedding import SharedEmbedding
 
 from citewell.embedding import BuiltinEmbedder
 from citewell.index.edge import EdgeIndex, EdgeWriter
-from citewell.models import Vector
 from citewell.retrieval import Retriever
+from citewell.values import Vector
 
 OWN = BuiltinEmbedder()
 

@@ -17,7 +17,7 @@ from citewell.answering.budget import ModelBudget
 from citewell.contracts import RetrievedContent
 from citewell.deadline import Deadline
 from citewell.errors import ModelAwayError, ModelError
-from citewell.models import Filters, Message
+from citewell.values import Filters, Message
 
 INSTRUCTIONS = files(__package__).joinpath("instructions.md").read_text("utf-8")
 PROMPT_HASH = hashlib.sha256(INSTRUCTIONS.encode()).hexdigest()[:16]

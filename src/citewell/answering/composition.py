@@ -8,9 +8,9 @@ from citewell.answering.evidence import Evidence
 from citewell.answering.refusals import PART_NOT_IN_BOOK
 from citewell.answering.topics import topic
 from citewell.judge import Conflict
-from citewell.models import Passage, ScoredPassage
 from citewell.reader import Inquiry, PassageReading, Quote, Reader, choose, compose, opening
 from citewell.retrieval import Retriever
+from citewell.values import Passage, ScoredPassage
 
 PAGES = 2
 """Pages that are looked at as a whole: lists, steps and code go on beyond the passage that was found."""

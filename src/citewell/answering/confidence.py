@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Self
 
 from citewell.errors import ConfigurationError
-from citewell.models import ConfidenceLevel, ScoredPassage
 from citewell.reader import PassageReading
 from citewell.text import content_stems, words
+from citewell.values import ConfidenceLevel, ScoredPassage
 
 ANSWER_FROM = 0.4
 """Below this probability the built-in model refuses."""

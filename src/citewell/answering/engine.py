@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from citewell import __version__
 from citewell.answering.agent import PROMPT_HASH, BookAgent, Task
+from citewell.answering.citations import Sources
 from citewell.answering.composition import Composer, Composition
 from citewell.answering.confidence import ANSWER_FROM, Confidence, level_of
 from citewell.answering.evidence import Cited, Evidence
 from citewell.answering.refusals import refusal_of, related_to
-from citewell.answering.sources import Sources
 from citewell.answering.talk import Host
 from citewell.contracts import DeterminismRecord, RetrievedContent, retrieved_content
 from citewell.conversations import HISTORY_TOKENS, last_turns
@@ -29,7 +29,9 @@ from citewell.deadline import Deadline
 from citewell.errors import CitewellError, EndlessAnswerError, ModelError
 from citewell.gate import CitationGate
 from citewell.judge import Conflict, Conflicts, Judge
-from citewell.models import (
+from citewell.reader import RULES, Reader, parts_of
+from citewell.retrieval import Found, Retriever, standing_alone
+from citewell.values import (
     Answer,
     AnswerEvent,
     Completed,
@@ -41,8 +43,6 @@ from citewell.models import (
     SearchStarted,
     TextReleased,
 )
-from citewell.reader import RULES, Reader, parts_of
-from citewell.retrieval import Found, Retriever, standing_alone
 
 if TYPE_CHECKING:  # importing it for real takes a second
     from citewell.conversations.store import ConversationStore
@@ -59,7 +59,7 @@ class EngineOptions:
 
 
 @dataclass(slots=True)
-class _Run:
+class _QuestionRun:
     """What one question has gathered so far."""
 
     question: Question
@@ -199,8 +199,8 @@ class Engine:
             await self._find(run)
             return await self._answer(run)
 
-    def _begin(self, question: Question) -> _Run:
-        run = _Run(question, CitationGate(self._judge, question.text))
+    def _begin(self, question: Question) -> _QuestionRun:
+        run = _QuestionRun(question, CitationGate(self._judge, question.text))
         run.history = self._recent(question.history or ())
         return run
 
@@ -208,14 +208,14 @@ class Engine:
         return last_turns(history, limit_messages=self._options.history_messages, limit_tokens=HISTORY_TOKENS)
 
     @contextlib.asynccontextmanager
-    async def _clock(self, run: _Run) -> AsyncIterator[None]:
+    async def _clock(self, run: _QuestionRun) -> AsyncIterator[None]:
         """The time that a question has. It begins when all that is needed is loaded."""
         await self.warm()
         run.deadline = Deadline.after(self._options.total_seconds)
         async with run.deadline.kept(f"No answer within {self._options.total_seconds:g} s."):
             yield
 
-    async def _work(self, run: _Run) -> None:
+    async def _work(self, run: _QuestionRun) -> None:
         """All steps, and the end of the events whatever happens."""
         try:
             async with self._clock(run):
@@ -226,7 +226,7 @@ class Engine:
         finally:
             run.events.put_nowait(None)
 
-    async def _saved(self, run: _Run) -> Answer:
+    async def _saved(self, run: _QuestionRun) -> Answer:
         """The answer, saved before anybody hears that it is whole; what a leaving reader had seen is saved too."""
         question = run.question
         if question.history is None:
@@ -253,7 +253,7 @@ class Engine:
             if not done and run.shown:
                 await self._save_what_was_shown(run)
 
-    async def _given_again(self, run: _Run) -> Answer | None:
+    async def _given_again(self, run: _QuestionRun) -> Answer | None:
         """A finished answer to the very same input, saved as a turn of this session, also when the reader leaves."""
         if not run.evidence.shown:
             return None
@@ -261,7 +261,7 @@ class Engine:
             self._conversations.save_again(run.question, run.input_hash, elapsed_ms=_elapsed(run))
         )
 
-    async def _save_what_was_shown(self, run: _Run) -> None:
+    async def _save_what_was_shown(self, run: _QuestionRun) -> None:
         """Best effort while the reader is gone already: a failure here has nobody to be told."""
         answer = self._finished(run, run.shown, run.gate.cited)
         with contextlib.suppress(CitewellError):
@@ -269,7 +269,7 @@ class Engine:
 
     # Evidence
 
-    async def _find(self, run: _Run) -> None:
+    async def _find(self, run: _QuestionRun) -> None:
         """The evidence, and with it the hash of all that the answer depends on."""
         question = run.question
         if question.selection:
@@ -286,7 +286,7 @@ class Engine:
                 await self._searched(run, query)
         run.input_hash = self._input_hash(run)
 
-    async def _searched(self, run: _Run, query: str) -> str:
+    async def _searched(self, run: _QuestionRun, query: str) -> str:
         """One search of the engine's own. Returns the query as it was searched, spelt as the book spells."""
         question = run.question
         run.say(SearchStarted(query, question.top_k, question.filters))
@@ -296,7 +296,7 @@ class Engine:
         run.say(PassagesFound(found.query, found.passages))
         return found.query
 
-    async def _search(self, run: _Run, query: str, top_k: int, filters: Filters) -> Found:
+    async def _search(self, run: _QuestionRun, query: str, top_k: int, filters: Filters) -> Found:
         history = run.history
         if run.question.selection:
             history = (*history, Message("user", run.question.selection[:600]))
@@ -310,7 +310,7 @@ class Engine:
 
     # Answers
 
-    async def _answer(self, run: _Run) -> Answer:
+    async def _answer(self, run: _QuestionRun) -> Answer:
         """An answer from the evidence, or a refusal."""
         if run.composition is None:
             found = [item for _, item in run.evidence.of_book]
@@ -329,7 +329,7 @@ class Engine:
             return self._refused(run)
         return await self._composed(run)
 
-    async def _composed(self, run: _Run) -> Answer:
+    async def _composed(self, run: _QuestionRun) -> Answer:
         """The built-in model's answer: whole blocks of the evidence, word for word."""
         composition = run.composition
         assert composition is not None  # noqa: S101 read before anything is composed
@@ -344,7 +344,7 @@ class Engine:
             run.release(f"\n\n{part}")
         return self._finished(run, run.shown, run.gate.cited)
 
-    async def _by_model(self, run: _Run, agent: BookAgent) -> Answer:
+    async def _by_model(self, run: _QuestionRun, agent: BookAgent) -> Answer:
         """A hosted model's text, checked sentence by sentence; what the gate leaves nothing of is composed instead."""
         run.show_all()
         if run.conflict:
@@ -368,7 +368,7 @@ class Engine:
             return replace(await self._composed(run), dropped_sentences=dropped, drop_reasons=reasons)
         return self._refused(run)
 
-    def _task(self, run: _Run) -> Task:
+    def _task(self, run: _QuestionRun) -> Task:
         async def search(query: str, top_k: int, filters: Filters) -> RetrievedContent:
             run.say(SearchStarted(query, top_k, filters))
             found = await self._search(run, query, top_k, filters)
@@ -391,7 +391,7 @@ class Engine:
 
     # Ends
 
-    def _input_hash(self, run: _Run) -> str:
+    def _input_hash(self, run: _QuestionRun) -> str:
         question = run.question
         parts = [
             question.text,
@@ -410,7 +410,7 @@ class Engine:
         ]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
 
-    def _finished(self, run: _Run, text: str, cited: Cited) -> Answer:
+    def _finished(self, run: _QuestionRun, text: str, cited: Cited) -> Answer:
         kept = len(run.gate.supports)
         share = kept / (kept + run.gate.dropped) if kept else 0.0
         confidence = round(max(ANSWER_FROM, run.probability * (0.5 + 0.5 * share)), 4)
@@ -435,7 +435,7 @@ class Engine:
             searched_for="" if run.asked == run.question.text else run.asked,
         )
 
-    def _refused(self, run: _Run) -> Answer:
+    def _refused(self, run: _QuestionRun) -> Answer:
         text, reason = refusal_of(run.question, found=bool(run.evidence.shown))
         confidence = round(min(run.probability, ANSWER_FROM - 0.01), 4)
         related = related_to(run.composition.readings) if run.composition and not run.confined else ()
@@ -449,13 +449,13 @@ class Engine:
             related=related,
         )
 
-    def _by_host(self, run: _Run) -> Answer:
+    def _by_host(self, run: _QuestionRun) -> Answer:
         """Small talk and the table of contents: nothing was searched, and it is as sure as the index."""
         return replace(
             self._finished(run, run.shown, {}), confidence=1.0, confidence_level="high", low_confidence=False
         )
 
-    def _sources_only(self, run: _Run) -> Answer:
+    def _sources_only(self, run: _QuestionRun) -> Answer:
         """R6: the model is away; what was found is still worth showing."""
         everything = {number: ((0, len(s.passage.text)),) for number, s in run.evidence.numbered()}
         return replace(
@@ -474,7 +474,7 @@ def _alone(parts: Sequence[str]) -> list[str]:
     return [parts[0], *(standing_alone(part, [first])[0] for part in parts[1:])]
 
 
-def _elapsed(run: _Run) -> float:
+def _elapsed(run: _QuestionRun) -> float:
     return round((time.perf_counter() - run.started) * 1000, 2)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from citewell.document import read_plain
-from citewell.models import SELECTION_URL, Passage, ScoredPassage
+from citewell.values import SELECTION_URL, Passage, ScoredPassage
 
 Ranges = Sequence[tuple[int, int]]
 Cited = Mapping[int, Ranges]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from citewell.answering.topics import topic
 from citewell.document import Caption, Definition, ListItem, Paragraph, prose
-from citewell.models import Passage, Question, Related
 from citewell.reader import PassageReading
+from citewell.values import Passage, Question, Related
 
 NOT_IN_BOOK = "I don't have information about that in the available documentation."
 NOTHING_FOUND = "I couldn't find relevant information in the documentation for your question."

@@ -10,7 +10,7 @@ from citewell.answering.agent import CALLS, INSTRUCTIONS, Calls, HostedModel, Se
 from citewell.contracts import RetrievalFailure, RetrievedContent
 from citewell.errors import InvalidInputError, MissingExtraError, ModelAwayError, ModelError, RetrievalError
 from citewell.logs import traceparent
-from citewell.models import FILTER_FIELDS, filters_of
+from citewell.values import FILTER_FIELDS, filters_of
 
 # Read when the SDK is imported: no tracer thread, nothing sent abroad.
 os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"

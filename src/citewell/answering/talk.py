@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
-from citewell.models import Message, PageEntry, Passage, Question
 from citewell.reader import opening
+from citewell.values import Message, PageEntry, Passage, Question
 
 _FILLER = (
     r"(?:please|there|all|so much|very much|a lot|again|for (?:that|this|the help|your help)|you|bot|assistant|then)"

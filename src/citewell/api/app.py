@@ -17,8 +17,9 @@ from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore
 from citewell.api.admission.rate_limits import Policy, RateLimiter
 from citewell.api.admission.shared import SharedState
+from citewell.api.app_state import ApiState, state_of
 from citewell.api.body import invalid
-from citewell.api.contents import BookContents
+from citewell.api.book_contents import BookContents
 from citewell.api.dialects.completions import OPENAI_DIALECT
 from citewell.api.dialects.message import MESSAGE_DIALECT
 from citewell.api.dialects.protocol import Dialect
@@ -30,7 +31,6 @@ from citewell.api.metrics import Metrics
 from citewell.api.middleware import ExchangeMiddleware, exchange_of, failure_response
 from citewell.api.openapi import DESCRIPTION, DocumentedApp
 from citewell.api.options import ApiOptions, ApiParts, OpenParts, Probe
-from citewell.api.state import ApiState, state_of
 from citewell.api.static_files import StaticFolder, static_router
 from citewell.api.streams import OpenRuns
 from citewell.api.widget import WidgetFiles, widget_router

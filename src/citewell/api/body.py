@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from citewell.api.http_errors import PayloadTooLarge, SlowBody
 from citewell.errors import InvalidInputError
-from citewell.models import FILTER_FIELDS
+from citewell.values import FILTER_FIELDS
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope

@@ -7,14 +7,14 @@ from fastapi import APIRouter, Body, Request, Response
 from fastapi.openapi.models import Example
 from pydantic import Field
 
+from citewell.api.app_state import state_of
 from citewell.api.dialects.wire import WholeReply, Wire, encoded, similarity
 from citewell.api.guarded_route import GuardedRoute
 from citewell.api.middleware import exchange_of, json_reply
 from citewell.api.openapi import BODY, GUARD, KEYED, LIMITS, SERVICES, failures, reply
-from citewell.api.state import state_of
 from citewell.errors import DeadlineError, InvalidInputError
 from citewell.judge import MAX_CHECKED, Checked, CheckedSentence, Outcome
-from citewell.models import Passage
+from citewell.values import Passage
 
 MAX_PASSAGES = 50
 router = APIRouter(tags=["checks"], dependencies=KEYED, route_class=GuardedRoute)

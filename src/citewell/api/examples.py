@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from citewell.api.dialects.protocol import Dialect
-from citewell.models import (
+from citewell.values import (
     Answer,
     AnswerEvent,
     Citation,

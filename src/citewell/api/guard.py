@@ -7,10 +7,10 @@ from fastapi import Request
 
 from citewell.api.admission.client_address import client_address
 from citewell.api.admission.rate_limits import Policy
+from citewell.api.app_state import state_of
 from citewell.api.body import read_body
 from citewell.api.headers import check_version
 from citewell.api.middleware import exchange_of
-from citewell.api.state import state_of
 
 Audience = Literal["owner", "reader"]
 """Who may: whoever has a secret key, or also the readers of a site that shows a publishable one."""

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import Field
 
+from citewell.api.app_state import ApiState, state_of
 from citewell.api.dialects.wire import WholeReply, Wire, dumped, encoded
 from citewell.api.guarded_route import GuardedRoute
 from citewell.api.health_checks import Findings
 from citewell.api.middleware import json_reply
 from citewell.api.openapi import GUARD, HEADERS, KEYED, LIMITS, failures, reply
-from citewell.api.state import ApiState, state_of
 from citewell.errors import CitewellError
 
 router = APIRouter(tags=["health"], dependencies=HEADERS)

@@ -10,7 +10,7 @@ from typing import Literal
 from citewell.api.options import Probe
 from citewell.errors import CitewellError
 from citewell.logs import log
-from citewell.models import ServiceStatus
+from citewell.values import ServiceStatus
 
 VITAL = {"qdrant": "Vector index unavailable", "database": "Database connection failed"}
 """Without these nothing can be answered."""

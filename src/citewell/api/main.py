@@ -15,9 +15,9 @@ except ModuleNotFoundError as error:
 from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts, Probe
 from citewell.book import open as open_book
-from citewell.config import Settings
 from citewell.logs import configure, log
-from citewell.models import ServiceStatus
+from citewell.settings import Settings
+from citewell.values import ServiceStatus
 from citewell.wiring import Parts, migrate_conversations
 
 PURGE_SECONDS = 3600.0

@@ -3,9 +3,9 @@
 from fastapi import APIRouter, Request, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from citewell.api.app_state import state_of
 from citewell.api.guard import admitted
 from citewell.api.middleware import exchange_of
-from citewell.api.state import state_of
 
 router = APIRouter(default_response_class=Response)
 

@@ -14,9 +14,10 @@ from citewell import __version__
 from citewell.api.body import MAX_BODY, invalid
 from citewell.api.options import Answering, ReadableBook
 from citewell.contracts import ResponseGeneration, RetrievedContent, response_generation, retrieved_content
-from citewell.conversations.sessions import new_session_id
+from citewell.conversations.session_ids import new_session_id
 from citewell.errors import CitewellError, EndlessAnswerError, MissingExtraError
-from citewell.models import Completed, Failed, Question, RetrievalRequest, filters_of
+from citewell.models import RetrievalRequest
+from citewell.values import Completed, Failed, Question, filters_of
 
 try:
     from mcp.server import MCPServer

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Request, Response
 
+from citewell.api.app_state import state_of
 from citewell.api.dialects.completions import (
     MODEL,
     OPENAI_DIALECT,
@@ -31,8 +32,7 @@ from citewell.api.openapi import (
     reply,
 )
 from citewell.api.questions import answered
-from citewell.api.state import state_of
-from citewell.conversations.sessions import new_session_id
+from citewell.conversations.session_ids import new_session_id
 from citewell.errors import CitewellError, NotFoundError
 
 router = APIRouter(tags=["other protocols"], dependencies=KEYED, route_class=GuardedRoute)

@@ -8,12 +8,12 @@ from typing import Protocol, Self
 
 from citewell import __version__
 from citewell.answering.budget import ModelBudget
-from citewell.config import Settings
 from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.errors import ConfigurationError
 from citewell.judge import Checked
-from citewell.models import NO_FILTERS, AnswerEvent, Filters, Generation, Page, PageEntry, Question, ServiceStatus
 from citewell.retrieval import Found
+from citewell.settings import Settings
+from citewell.values import NO_FILTERS, AnswerEvent, Filters, Generation, Page, PageEntry, Question, ServiceStatus
 
 
 class Answering(Protocol):

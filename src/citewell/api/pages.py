@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
+from citewell.api.app_state import state_of
 from citewell.api.dialects.wire import WholeReply, Wire, dumped, encoded
 from citewell.api.guarded_route import BookRoute
 from citewell.api.middleware import json_reply
 from citewell.api.openapi import GUARD, KEYED, LIMITS, SERVICES, Kinds, failures, reply
-from citewell.api.state import state_of
 from citewell.document import Block, Part, Table, blocks_to_json, content
 from citewell.errors import InvalidInputError, NotFoundError
-from citewell.models import Page, PageEntry
+from citewell.values import Page, PageEntry
 
 
 class BookResponse(WholeReply):

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Request, Response
 from pydantic import Discriminator, Tag
 
 from citewell.api.admission.idempotency import KeyClaim
+from citewell.api.app_state import state_of
 from citewell.api.body import Json, parse
 from citewell.api.dialects.message import MESSAGE_DIALECT, ChatRunRequest, ChatRunResponse
 from citewell.api.dialects.protocol import Dialect
@@ -18,12 +19,11 @@ from citewell.api.guarded_route import ParsedRequest, ReaderRoute
 from citewell.api.http_errors import KeyConflict
 from citewell.api.middleware import exchange_of
 from citewell.api.openapi import BODY, GUARD, KEYED, SERVICES, IdempotencyKey, answer, failures
-from citewell.api.state import state_of
 from citewell.api.streams import AnswerRun, EventStream, replayed, unless_gone
-from citewell.conversations.sessions import new_session_id
+from citewell.conversations.session_ids import new_session_id
 from citewell.errors import InvalidInputError
 from citewell.logs import log, short
-from citewell.models import AnswerEvent, Question
+from citewell.values import AnswerEvent, Question
 
 router = APIRouter(tags=["questions"], dependencies=KEYED, route_class=ReaderRoute)
 

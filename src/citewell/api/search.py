@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
+from citewell.api.app_state import state_of
 from citewell.api.dialects.wire import WholeReply, encoded
 from citewell.api.guarded_route import BookRoute
 from citewell.api.middleware import json_reply
 from citewell.api.openapi import GUARD, KEYED, LIMITS, SERVICES, failures, reply
-from citewell.api.state import state_of
 from citewell.errors import InvalidInputError
-from citewell.models import FILTER_FIELDS, PageEntry, Passage, filters_of
+from citewell.values import FILTER_FIELDS, PageEntry, Passage, filters_of
 
 LONGEST_TEXT = 200
 TITLES = 3

@@ -19,7 +19,7 @@ from citewell.api.metrics import forget_worker
 from citewell.api.workers import Supervisor
 
 if TYPE_CHECKING:
-    from citewell.api.state import ApiState
+    from citewell.api.app_state import ApiState
 
 STARTUP_FAILED = 3
 MAX_HEAD = 32 * 1024

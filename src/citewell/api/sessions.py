@@ -7,6 +7,7 @@ from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import AfterValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from citewell.api.app_state import state_of
 from citewell.api.dialects.message import ReaderSource, reader_reply
 from citewell.api.dialects.query import (
     SESSION_PATTERN,
@@ -22,11 +23,10 @@ from citewell.api.guard import caller_of
 from citewell.api.guarded_route import GuardedRoute, ReaderRoute
 from citewell.api.middleware import json_reply
 from citewell.api.openapi import BODY, GUARD, KEYED, LIMITS, SERVICES, failures, reply
-from citewell.api.state import state_of
-from citewell.conversations.sessions import session_id_of
+from citewell.conversations.session_ids import session_id_of
 from citewell.conversations.turns import Turn, TurnPage, Vote
 from citewell.errors import InvalidInputError, NotFoundError
-from citewell.models import ConfidenceLevel, Mode
+from citewell.values import ConfidenceLevel, Mode
 
 MAX_TURNS = 100
 MAX_TURN_ID = 64

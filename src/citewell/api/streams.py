@@ -18,7 +18,7 @@ from citewell.api.metrics import Metrics
 from citewell.api.middleware import ReaderGone, ReaderStalled
 from citewell.errors import CitewellError, DeadlineError, EndlessAnswerError
 from citewell.logs import log, log_failure
-from citewell.models import Answer, AnswerEvent, Completed, Failed, PassagesFound, SearchStarted, TextReleased
+from citewell.values import Answer, AnswerEvent, Completed, Failed, PassagesFound, SearchStarted, TextReleased
 
 Result = TypeVar("Result")
 

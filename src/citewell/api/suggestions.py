@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from citewell.api.options import ReadableBook
-from citewell.models import PageEntry
+from citewell.values import PageEntry
 
 OFFERED = 4
 MOST_PAGES = 100

@@ -54,9 +54,9 @@ def _evaluation_is_missing(arguments: Annotated[list[str] | None, typer.Argument
 
 def add_commands(app: typer.Typer) -> None:
     """All of Citewell's own; the evaluation's come from its distribution."""
-    from citewell.cli import answering, author, checking, demo, indexing, serving
+    from citewell.cli import ask, author, check, demo, indexing, serving
 
-    for module in (demo, indexing, answering, checking, serving, author):
+    for module in (demo, indexing, ask, check, serving, author):
         module.add_to(app)
 
 

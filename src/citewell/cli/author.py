@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 if TYPE_CHECKING:
-    from citewell.config import Settings
-    from citewell.conversations.report import Report
+    from citewell.conversations.author_report import Report
     from citewell.conversations.store import ConversationStore
+    from citewell.settings import Settings
 
 Result = TypeVar("Result")
 
@@ -29,8 +29,8 @@ def conversations(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")] = False,
 ) -> None:
     """Show what readers ask, what was refused and what was voted down."""
-    from citewell.conversations.report import report_from, tables_of
-    from citewell.conversations.report_page import page_of
+    from citewell.conversations.author_report import report_from, tables_of
+    from citewell.conversations.author_report_page import page_of
 
     async def look(store: "ConversationStore", _: "Settings") -> "Report":
         until = datetime.now(UTC)

@@ -56,7 +56,7 @@ def demo_book() -> Path:
 
 
 async def _read(*, asks: bool) -> None:
-    from citewell.cli.answering import answered
+    from citewell.cli.ask import answered
     from citewell.cli.progress import IngestProgress
 
     async with open_book() as book:

@@ -11,8 +11,8 @@ import typer
 
 from citewell.cli.start import open_book
 from citewell.cli.start import settings as read_settings
-from citewell.models import Generation, ScoredPassage
 from citewell.text import content_stems, stem, words
+from citewell.values import Generation, ScoredPassage
 
 if TYPE_CHECKING:
     from citewell.ingest import IngestReport

@@ -10,7 +10,7 @@ import typer
 from citewell.errors import ConfigurationError, MissingExtraError
 
 if TYPE_CHECKING:
-    from citewell.config import Settings
+    from citewell.settings import Settings
 
 
 def add_to(app: typer.Typer) -> None:

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from citewell.book import Book
-    from citewell.config import Settings
+    from citewell.settings import Settings
 
 
 def settings() -> "Settings":
     """The settings, with logs on standard error: a command speaks for itself, so only errors unless LOG_LEVEL asks."""
-    from citewell.config import Settings
     from citewell.logs import configure
+    from citewell.settings import Settings
 
     made = Settings.from_environment()
     configure(made.log_level if "log_level" in made.model_fields_set else "error")

@@ -10,7 +10,7 @@ from typing import Self
 
 from sqlalchemy.exc import DBAPIError
 
-from citewell.conversations.address import Address
+from citewell.conversations.database_url import Address
 from citewell.conversations.transactions import Bounds, T, Transactions, Work
 from citewell.errors import DatabaseError
 from citewell.logs import log

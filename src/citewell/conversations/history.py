@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from citewell.models import Message
+from citewell.values import Message
 
 HISTORY_TOKENS = 8000
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from citewell.conversations.address import Address
+from citewell.conversations.database_url import Address
 from citewell.conversations.transactions import CONNECTIONS, Bounds, T, Work, in_transaction, to_json
 from citewell.errors import CitewellError, MissingExtraError
 

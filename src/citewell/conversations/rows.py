@@ -11,7 +11,7 @@ from typing import Any
 
 from citewell.conversations.turns import AuthorEntry, Turn
 from citewell.errors import DatabaseError, InvalidInputError
-from citewell.models import Answer, Citation, Passage, Question, Related, SelectionSpan
+from citewell.values import Answer, Citation, Passage, Question, Related, SelectionSpan
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 

@@ -14,7 +14,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from citewell.conversations.address import Address
+from citewell.conversations.database_url import Address
 from citewell.conversations.transactions import CONNECTIONS, Bounds, T, Work, in_transaction, to_json
 from citewell.errors import DatabaseDamagedError, DatabaseError
 from citewell.logs import log

@@ -19,17 +19,17 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import ReturningInsert
 
 from citewell.conversations import rows
-from citewell.conversations.address import Address
 from citewell.conversations.database import Database
+from citewell.conversations.database_url import Address
 from citewell.conversations.history import HISTORY_TOKENS, last_turns
-from citewell.conversations.sessions import session_id_of, shown_session
-from citewell.conversations.tables import conversations, deleted_sessions
+from citewell.conversations.schema import conversations, deleted_sessions
+from citewell.conversations.session_ids import session_id_of, shown_session
 from citewell.conversations.transactions import Bounds
 from citewell.conversations.turns import AuthorEntry, Turn, TurnPage, Vote
 from citewell.conversations.variants import enter_session, insert_into, now
 from citewell.errors import InvalidInputError, NotFoundError
 from citewell.logs import log
-from citewell.models import Answer, Message, Question
+from citewell.values import Answer, Message, Question
 
 _TOMBSTONES_KEPT = timedelta(days=1)  # no question takes longer
 _BATCH = 500

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from citewell.models import Answer, Mode, Status
+from citewell.values import Answer, Mode, Status
 
 Vote = Literal["up", "down"]
 

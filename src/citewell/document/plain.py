@@ -30,7 +30,7 @@ _TITLE = re.compile(r"\btitle=[\"']([^\"']*)[\"']")
 
 def read_plain(text: str) -> tuple[Block, ...]:
     """The blocks in order; blank lines belong to none, and an unclosed fence runs to the end."""
-    reading = _Reading(text)
+    reading = _PlainReader(text)
     while reading.at < len(reading.lines):
         reading.block()
     return tuple(reading.blocks)
@@ -47,7 +47,7 @@ class _Line:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _PlainReader:
     text: str
     lines: list[_Line] = field(init=False)
     blocks: list[Block] = field(default_factory=list)

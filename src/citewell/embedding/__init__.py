@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from citewell.embedding.builtin import BuiltinEmbedder
-from citewell.models import Vector
+from citewell.values import Vector
 
 __all__ = ["BuiltinEmbedder", "Embedder", "RememberedQueries"]
 

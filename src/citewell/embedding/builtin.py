@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from citewell.embedding.rows import in_slices, unit_rows
+from citewell.embedding.vectors import in_slices, unit_rows
 from citewell.errors import EmbeddingError
-from citewell.inference.files import ASSETS as ALL_ASSETS
-from citewell.inference.files import open_session, open_tokenizer, verified
-from citewell.models import Vector
+from citewell.inference.model_files import ASSETS as ALL_ASSETS
+from citewell.inference.model_files import open_session, open_tokenizer, verified
+from citewell.values import Vector
 from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 """The gate: text in pieces, each checked against what was shown, released as well-formed Markdown."""
 
-from citewell.gate.gate import CitationGate
+from citewell.gate.citation_gate import CitationGate
 
 __all__ = ["CitationGate"]

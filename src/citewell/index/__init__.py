@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from citewell.models import Filters, Generation, Page, PageEntry, Passage, Vector
+from citewell.values import Filters, Generation, Page, PageEntry, Passage, Vector
 
 if TYPE_CHECKING:
     from citewell.index.integrity import Integrity

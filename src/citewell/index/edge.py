@@ -40,18 +40,18 @@ from citewell.index.edge_folder import (
 )
 from citewell.index.edge_shard import OpenGeneration, dense_of, is_panic
 from citewell.index.integrity import Integrity, inspected
-from citewell.index.pages import PageWriter
+from citewell.index.page_store import PageWriter
 from citewell.index.payload import (
     BM25,
     DENSE,
     FILTERED_FIELDS,
-    Contents,
+    ContentsTally,
     check_vectors,
     passage_of,
     payload_of,
 )
 from citewell.index.terms import Bm25Encoder
-from citewell.models import Filters, Generation, Page, PageEntry, Passage, Vector
+from citewell.values import Filters, Generation, Page, PageEntry, Passage, Vector
 
 _INDEX_FROM = 250
 """Passages. Below, filtering without a payload index takes under 3 ms, and each index takes longer to make."""
@@ -234,7 +234,7 @@ class EdgeDraft:
         self._embedder = embedder
         self._dimensions = dimensions
         self._encoder = Bm25Encoder()
-        self._contents = Contents.empty()
+        self._contents = ContentsTally.empty()
         self._count = 0
         self._hashes: dict[str, UUID] | None = None
         self._lock = IngestLock(folder)

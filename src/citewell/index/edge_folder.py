@@ -25,7 +25,7 @@ from citewell.errors import (
 )
 from citewell.index.checksums import CheckedFiles, checksums_of
 from citewell.index.payload import generation_of, manifest_of
-from citewell.models import Generation, PageEntry
+from citewell.values import Generation, PageEntry
 
 _MANIFEST = "generation.json"
 

@@ -13,10 +13,10 @@ from citewell.errors import IndexDamagedError, RetrievalError, SchemaValidationE
 from citewell.index import Hit
 from citewell.index.checksums import CheckedFiles
 from citewell.index.edge_folder import read_manifest
-from citewell.index.pages import PageReader
+from citewell.index.page_store import PageReader
 from citewell.index.payload import BM25, DENSE, conditions, passage_of
 from citewell.index.terms import Terms
-from citewell.models import Filters, Generation, PageEntry, Passage, Vector
+from citewell.values import Filters, Generation, PageEntry, Passage, Vector
 
 _REMEMBERED = 20_000
 """Passages kept in memory, so that a search reads payloads only for those not seen before."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from citewell.index.payload import content_hash
-from citewell.models import Generation, PageEntry, Passage, Vector
+from citewell.values import Generation, PageEntry, Passage, Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from citewell.document import Block, blocks_from_json, blocks_to_json, read_plain
 from citewell.errors import IngestError, SchemaValidationError
 from citewell.index import SCHEMA_VERSION
-from citewell.models import FILTER_FIELDS, Filters, Generation, PageEntry, Passage, Vector
+from citewell.values import FILTER_FIELDS, Filters, Generation, PageEntry, Passage, Vector
 
 DENSE = "dense"
 BM25 = "bm25"
@@ -116,13 +116,13 @@ def conditions(filters: Filters) -> list[tuple[str, list[str]]]:
 
 
 @dataclass(slots=True)
-class Contents:
+class ContentsTally:
     """The table of contents while it is being written or read."""
 
     _pages: dict[str, tuple[str, str, int]]
 
     @classmethod
-    def empty(cls) -> "Contents":
+    def empty(cls) -> "ContentsTally":
         return cls({})
 
     def count(self, url: str, title: str, module: str) -> None:
@@ -135,7 +135,7 @@ class Contents:
 
 def contents_of(payloads: Iterable[Mapping[str, object]]) -> list[PageEntry]:
     """The table of contents from the payloads of all passages, in any order."""
-    contents = Contents.empty()
+    contents = ContentsTally.empty()
     for payload in sorted(payloads, key=lambda p: _whole(p.get("position"), 0)):
         contents.count(
             _word(payload.get("source_url", payload.get("url"))),

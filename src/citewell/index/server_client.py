@@ -1,5 +1,5 @@
 """Speaking to a Qdrant server: connecting, errors translated, aliases and schemas looked up.
-Only this module and `server` import qdrant_client.
+Only this module and `qdrant_server` import qdrant_client.
 """
 
 import os
@@ -23,9 +23,9 @@ from citewell.errors import (
     SchemaValidationError,
 )
 from citewell.index import SCHEMA_VERSION
-from citewell.index.pages import page_from_json
+from citewell.index.page_store import page_from_json
 from citewell.index.payload import BM25, DENSE, conditions, generation_of
-from citewell.models import Filters, Generation, Page, Vector
+from citewell.values import Filters, Generation, Page, Vector
 
 try:
     from qdrant_client import AsyncQdrantClient, models

@@ -14,7 +14,7 @@ from citewell.ingest.html import UnreadableHtml
 from citewell.ingest.pagetext import spoken
 from citewell.ingest.routes import joined, label_of
 from citewell.ingest.sources import Failure, Outcome, PageRead, Validators
-from citewell.models import Page
+from citewell.values import Page
 
 MAX_BOOK_BYTES = 300_000_000
 BOOK_SECONDS = 900

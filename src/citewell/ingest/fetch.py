@@ -11,9 +11,9 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from citewell import __version__
-from citewell.ingest.address import CheckedTransport, RefusedAddress
 from citewell.ingest.report import IngestOptions
 from citewell.ingest.sources import Validators
+from citewell.ingest.ssrf import CheckedTransport, RefusedAddress
 
 USER_AGENT = f"Citewell/{__version__} (documentation reader)"
 ROBOTS_NAME = "Citewell"

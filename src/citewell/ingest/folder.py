@@ -34,7 +34,7 @@ from citewell.ingest.sources import (
     PageRead,
     Validators,
 )
-from citewell.models import Page
+from citewell.values import Page
 
 _CATEGORY_FILES = ("_category_.json", "_category_.yml", "_category_.yaml")
 
@@ -240,7 +240,7 @@ class FolderSource:
             case "mdbook":
                 return mdbook.expanded(body, file.path, self._folder)
             case "mkdocs":
-                site = file.root.site if isinstance(file.root.site, mkdocs.Site) else mkdocs.Site()
+                site = file.root.site if isinstance(file.root.site, mkdocs.MkDocsSettings) else mkdocs.MkDocsSettings()
                 return mkdocs.expanded(body, file.path, site, self._folder)
             case "sphinx":
                 return Expanded(myst.as_markdown(body, file.root.names))

@@ -39,7 +39,7 @@ class Root:
     """What `@site/` stands for in imports."""
     contents: Contents = NO_CONTENTS
     """What the book's own table of contents says of its pages."""
-    site: mkdocs.Site | sphinx.Configuration | None = None
+    site: mkdocs.MkDocsSettings | sphinx.SphinxSettings | None = None
     """What mkdocs.yml or conf.py says."""
     suffixes: tuple[str, ...] = SUFFIXES
     """Of the files that are pages."""

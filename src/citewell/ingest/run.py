@@ -21,7 +21,7 @@ from citewell.ingest.sources import Failure, LeftOut, Outcome, PageRead, PageUnc
 from citewell.ingest.splitting import Limit, split
 from citewell.ingest.state import State, load_state, save_state
 from citewell.instructions import instructions_in
-from citewell.models import Page, Passage, Vector
+from citewell.values import Page, Passage, Vector
 
 _PAGES_WAITING = 32
 _BATCHES_WAITING = 2
@@ -61,7 +61,7 @@ async def ingest(
         is_same = state.generation == current and state.embedder == embedder.name
         if not is_same or not await draft.has_old():
             state = State()
-        run = _Run(source, draft, embedder, options, progress, state)
+        run = _IngestRun(source, draft, embedder, options, progress, state)
         run.can_carry_vectors = any(g.id == current and g.embedder == embedder.name for g in await writer.generations())
         if fingerprint and fingerprint == state.fingerprint:
             run.nothing_to_read()
@@ -82,7 +82,7 @@ async def ingest(
     return run.report(generation, started_at)
 
 
-class _Run:
+class _IngestRun:
     def __init__(
         self,
         source: Source,

@@ -22,7 +22,7 @@ from citewell.ingest.report import IngestOptions
 from citewell.ingest.routes import label_of
 from citewell.ingest.share import markdown_letters
 from citewell.ingest.sources import Failure, LeftOut, Outcome, PageRead, PageUnchanged, Validators
-from citewell.models import Page
+from citewell.values import Page
 
 _DISALLOWED = "disallowed"
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)

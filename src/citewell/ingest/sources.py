@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from citewell.models import Page
+from citewell.values import Page
 
 HTML_SUFFIXES = (".html", ".htm")
 RST_SUFFIXES = (".rst", ".rest")

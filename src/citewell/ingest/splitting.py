@@ -25,8 +25,8 @@ from citewell.document import (
     sentences,
     table_row,
 )
-from citewell.models import Page, Passage
 from citewell.text import is_signpost
+from citewell.values import Page, Passage
 
 NAMESPACE = uuid.UUID("6f0c9a52-3d0b-5d5e-9c64-2f8f3a1e7b40")
 """Of passage ids. To change it is to change every id."""
@@ -53,7 +53,7 @@ class _Section:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _UncutPart:
     """Part of a page that is not cut: a block, or a row, line or sentence of one that is too large."""
 
     block: int
@@ -80,7 +80,7 @@ def split(page: Page, limit: Limit) -> list[Passage]:
     return found
 
 
-def _piece(page: Page, group: Sequence[_Unit], number: int, divided: tuple[int, int]) -> Block:
+def _piece(page: Page, group: Sequence[_UncutPart], number: int, divided: tuple[int, int]) -> Block:
     """What the group has of a block: all of it, or a piece."""
     block = page.blocks[number]
     if divided[1] == 1:
@@ -188,11 +188,11 @@ def _own_places(blocks: Sequence[Block]) -> dict[int, str]:
     return places
 
 
-def _groups(page: Page, section: _Section, limit: Limit) -> tuple[tuple[str, ...], list[list[_Unit]]]:
+def _groups(page: Page, section: _Section, limit: Limit) -> tuple[tuple[str, ...], list[list[_UncutPart]]]:
     """What goes together into a passage, and the path that leaves room for it. Most sections fit whole."""
     path = section.path
     numbers = range(section.first, section.end)
-    whole = [_Unit(i, page.blocks[i].start, page.blocks[i].end, 0) for i in numbers]
+    whole = [_UncutPart(i, page.blocks[i].start, page.blocks[i].end, 0) for i in numbers]
     if limit.count(_path_text(page.title, path) + page.text[whole[0].start : whole[-1].end]) <= limit.tokens:
         return path, [whole]
     while True:
@@ -213,7 +213,9 @@ def _header_tokens(block: Block, limit: Limit) -> int:
     return limit.count(table_row(block.header)) if isinstance(block, Table) else 0
 
 
-def _within(page: Page, path: tuple[str, ...], units: list[_Unit], spare: int, limit: Limit) -> list[list[_Unit]]:
+def _within(
+    page: Page, path: tuple[str, ...], units: list[_UncutPart], spare: int, limit: Limit
+) -> list[list[_UncutPart]]:
     """Pack so that each embedded text is within the limit: not in every tokenizer do the parts add up to the whole."""
     head = _path_text(page.title, path)
     while True:
@@ -233,15 +235,15 @@ def _path_text(title: str, path: tuple[str, ...]) -> str:
     return " > ".join((title, *path)) + "\n"
 
 
-def _units(page: Page, number: int, tokens: int, spare: int, limit: Limit) -> Iterator[_Unit]:
+def _units(page: Page, number: int, tokens: int, spare: int, limit: Limit) -> Iterator[_UncutPart]:
     block = page.blocks[number]
     if tokens <= spare:
-        yield _Unit(number, block.start, block.end, tokens)
+        yield _UncutPart(number, block.start, block.end, tokens)
         return
     ends = [span.end for span in sentences(page.text, block)]
     start = block.start
     for end in (*ends[:-1], block.end):  # the first takes the header or fence along, the last the closing fence
-        yield from _words(page.text, _Unit(number, start, end, limit.count(page.text[start:end])), spare, limit)
+        yield from _words(page.text, _UncutPart(number, start, end, limit.count(page.text[start:end])), spare, limit)
         start = _next_line(page.text, end, block) if isinstance(block, Code | Table) else _next_word(page.text, end)
 
 
@@ -257,7 +259,7 @@ def _next_word(text: str, at: int) -> int:
     return at
 
 
-def _words(text: str, unit: _Unit, spare: int, limit: Limit) -> Iterator[_Unit]:
+def _words(text: str, unit: _UncutPart, spare: int, limit: Limit) -> Iterator[_UncutPart]:
     """The last resort: halves of a sentence or line, cut between words where there are any."""
     start, end = unit.start, unit.end
     if unit.tokens <= spare or end - start < 2:
@@ -269,14 +271,14 @@ def _words(text: str, unit: _Unit, spare: int, limit: Limit) -> Iterator[_Unit]:
     after = min(_next_word(text, cut), end)
     for first, last in ((start, cut), (after, end)):
         if first < last:
-            yield from _words(text, _Unit(unit.block, first, last, limit.count(text[first:last])), spare, limit)
+            yield from _words(text, _UncutPart(unit.block, first, last, limit.count(text[first:last])), spare, limit)
 
 
-def _packed(page: Page, units: Sequence[_Unit], spare: int) -> list[list[_Unit]]:
+def _packed(page: Page, units: Sequence[_UncutPart], spare: int) -> list[list[_UncutPart]]:
     """Neighbours together, of about equal size, each passage within the limit; if it can be, a container is not cut."""
     total = sum(unit.tokens for unit in units)
     target = total / -(-total // spare)
-    groups: list[list[_Unit]] = [[]]
+    groups: list[list[_UncutPart]] = [[]]
     size = 0
     for unit in units:
         full = size + unit.tokens > spare
@@ -288,13 +290,13 @@ def _packed(page: Page, units: Sequence[_Unit], spare: int) -> list[list[_Unit]]
     return groups
 
 
-def _is_held(page: Page, unit: _Unit, group: Sequence[_Unit]) -> bool:
+def _is_held(page: Page, unit: _UncutPart, group: Sequence[_UncutPart]) -> bool:
     """By a block of the group: a step keeps its code."""
     held = page.blocks[unit.block].within
     return bool(held) and held[-1] >= group[0].block
 
 
-def _kept_with_next(page: Page, group: list[_Unit], unit: _Unit, spare: int) -> list[_Unit]:
+def _kept_with_next(page: Page, group: list[_UncutPart], unit: _UncutPart, spare: int) -> list[_UncutPart]:
     """What is taken along from the end of a full group: the step that holds the unit, the line that announces it."""
     wanted = page.blocks[unit.block].within
     cut = next((i for i, other in enumerate(group) if i and other.block in wanted), len(group))

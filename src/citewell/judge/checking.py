@@ -10,7 +10,7 @@ from citewell.errors import InvalidInputError
 from citewell.judge.claims import Claim, claim_of
 from citewell.judge.shown import Shown
 from citewell.judge.verdict import Judge, Outcome
-from citewell.models import Passage
+from citewell.values import Passage
 
 MAX_CHECKED: Final = 50_000
 """Characters of a text."""

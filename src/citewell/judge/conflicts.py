@@ -12,7 +12,7 @@ from citewell.document import Heading, Span, read_plain, sentences
 from citewell.inference import ReadingModel
 from citewell.judge.trained import Lines
 from citewell.judge.verdict import Judge, Pair
-from citewell.models import Passage
+from citewell.values import Passage
 
 _PASSAGES: Final = 4
 """That answer best; the others do not speak of what was asked."""

@@ -17,8 +17,8 @@ from citewell.judge.tables import Tables
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
 from citewell.judge.vetoes import Veto, Vetoes
 from citewell.judge.windows import windows
-from citewell.models import Passage
 from citewell.text import content_stems
+from citewell.values import Passage
 
 _CITED_JUDGED: Final = 3
 _AT_ONCE: Final = 5
@@ -42,7 +42,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _EvidenceUnit:
     """A sentence, row or line of a passage."""
 
     start: int
@@ -55,7 +55,7 @@ class _Window:
     number: int
     text: str
     stems: frozenset[str]
-    units: tuple[_Unit, ...]
+    units: tuple[_EvidenceUnit, ...]
 
 
 class Shown:
@@ -88,7 +88,7 @@ class Shown:
         self.vetoes.show(headings + _without(passage.text, Span(0, len(passage.text)), orders))
         self.tables.show(number, blocks)
         self._quotes[number] = _Quotable(passage.text, units)
-        read = [_Unit(u.start, u.end, frozenset(content_stems(passage.text[u.start : u.end]))) for u in units]
+        read = [_EvidenceUnit(u.start, u.end, frozenset(content_stems(passage.text[u.start : u.end]))) for u in units]
         for window in windows(passage):
             text = window.text
             if any(window.start <= o.start < window.end for o in orders):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from citewell.document import Block, Heading, Table, read_plain, split_sentences, table_row
-from citewell.models import Passage
+from citewell.values import Passage
 
 LONGEST: Final = 1600
 """Characters. Longer passages are cut between blocks; a block that is longer, between sentences."""

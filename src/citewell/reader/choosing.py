@@ -22,11 +22,11 @@ from citewell.document import (
     announces,
     sentences,
 )
-from citewell.models import SELECTION_URL, Passage
 from citewell.reader.asking import Inquiry
 from citewell.reader.reading import PassageReading
 from citewell.reader.spread import Piece, Spread
 from citewell.text import content_stems
+from citewell.values import SELECTION_URL, Passage
 
 RELEVANT = 0.5
 """From here on a unit belongs to what answers."""

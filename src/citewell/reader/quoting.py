@@ -16,8 +16,8 @@ from citewell.document import (
     sentences,
     table_row,
 )
-from citewell.models import Passage
 from citewell.reader.choosing import Quote
+from citewell.values import Passage
 
 Number = Callable[[Passage], int]
 """The number of a passage among the evidence."""

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from citewell.document import Block, Code, Formula, Heading, Span, read_plain, sentences
 from citewell.inference import ReadingModel
-from citewell.models import Passage, ScoredPassage
 from citewell.text import content_stems
+from citewell.values import Passage, ScoredPassage
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from citewell.document import (
     Tab,
     Table,
 )
-from citewell.models import Passage
 from citewell.reader.reading import PassageReading, Unit, blocks_of
+from citewell.values import Passage
 
 STRUCTURED = (ListItem, Table, Code, Formula, Definition)
 """What a paragraph can announce."""

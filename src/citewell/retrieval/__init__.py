@@ -3,7 +3,7 @@
 from citewell.models import ChunkResult, RetrievalRequest, SearchResult
 from citewell.retrieval.followup import standing_alone
 from citewell.retrieval.library import embed_query, retrieve, retrieve_with_retry
-from citewell.retrieval.search import Found, Retriever
+from citewell.retrieval.retriever import Found, Retriever
 
 __all__ = [
     "ChunkResult",

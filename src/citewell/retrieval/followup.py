@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from citewell.index import Hint
-from citewell.models import Message, Vector
 from citewell.text import STOPWORDS, words
+from citewell.values import Message, Vector
 
 _LAST_QUESTION = 0.1
 _EARLIER_QUESTIONS = 0.05

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 from citewell.index import Hit
-from citewell.models import ScoredPassage
 from citewell.text import content_stems
+from citewell.values import ScoredPassage
 
 _MEANING = 0.5
 _WORDS = 0.5

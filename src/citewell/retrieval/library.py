@@ -7,8 +7,9 @@ often opens a book once: `citewell.open`.
 import contextlib
 from collections.abc import AsyncIterator
 
-from citewell.models import ChunkResult, RetrievalRequest, ScoredPassage, SearchResult, Vector, filters_of
-from citewell.retrieval.search import Retriever
+from citewell.models import ChunkResult, RetrievalRequest, SearchResult
+from citewell.retrieval.retriever import Retriever
+from citewell.values import ScoredPassage, Vector, filters_of
 
 
 async def retrieve(request: RetrievalRequest, *, retriever: Retriever | None = None) -> SearchResult:
@@ -67,7 +68,7 @@ async def _given_or_configured(retriever: Retriever | None) -> AsyncIterator[Ret
         yield retriever
         return
     from citewell.backends import make_embedder, make_index
-    from citewell.config import Settings
+    from citewell.settings import Settings
 
     settings = Settings.from_environment()
     async with (

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from citewell.models import ScoredPassage
 from citewell.text import content_stems, words
+from citewell.values import ScoredPassage
 
 _MAY_DIFFER = 0.04
 """The share of words that two copies of one passage may differ in."""

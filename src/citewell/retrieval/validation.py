@@ -12,8 +12,8 @@ from citewell.errors import (
     SchemaValidationError,
 )
 from citewell.index import PassageIndex
-from citewell.models import Generation
-from citewell.retrieval.search import Retriever, check_embedder
+from citewell.retrieval.retriever import Retriever, check_embedder
+from citewell.values import Generation
 
 Name = Literal["connectivity", "collection", "schema", "retrieval"]
 NAMES: tuple[Name, ...] = ("connectivity", "collection", "schema", "retrieval")

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from citewell.api.admission.shared import RedisAway, SharedState
 from citewell.api.http_errors import KeyConflict
 from citewell.errors import InvalidInputError
-from citewell.models import AnswerEvent, Completed, PassagesFound, SearchStarted, TextReleased
+from citewell.values import AnswerEvent, Completed, PassagesFound, SearchStarted, TextReleased
 
 Events = tuple[AnswerEvent, ...]
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from citewell.errors import MissingExtraError
 from citewell.logs import log
-from citewell.models import ServiceStatus
+from citewell.values import ServiceStatus
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

@@ -14,7 +14,7 @@ from citewell.api.dialects.wire import WholeReply, Wire
 from citewell.api.http_errors import ApiFailure, failure_of
 from citewell.conversations.history import token_estimate
 from citewell.errors import InvalidInputError
-from citewell.models import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased, trimmed
+from citewell.values import Answer, AnswerEvent, Completed, Failed, Message, Question, TextReleased, trimmed
 
 MODEL = "citewell"
 MAX_MESSAGES = 200

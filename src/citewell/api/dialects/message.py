@@ -16,8 +16,8 @@ from citewell.api.dialects.query import (
 )
 from citewell.api.dialects.wire import NO_HEADING, Wire, cut, dumped, similarity, snippet
 from citewell.api.http_errors import ApiFailure, failure_of
-from citewell.conversations.sessions import session_id_of
-from citewell.models import (
+from citewell.conversations.session_ids import session_id_of
+from citewell.values import (
     Answer,
     AnswerEvent,
     Citation,

@@ -10,7 +10,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from citewell.api.http_errors import ApiFailure
-from citewell.models import Answer, AnswerEvent
+from citewell.values import Answer, AnswerEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field
 from citewell.api.dialects.protocol import WireEvent
 from citewell.api.dialects.wire import NO_HEADING, WholeReply, Wire, cut, dumped, similarity, snippet
 from citewell.api.http_errors import ApiFailure, failure_of
-from citewell.conversations.sessions import session_id_of
-from citewell.models import (
+from citewell.conversations.session_ids import session_id_of
+from citewell.values import (
     SELECTION_URL,
     Answer,
     AnswerEvent,

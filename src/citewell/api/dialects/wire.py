@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from citewell.models import Passage, SelectionSpan
+from citewell.values import Passage, SelectionSpan
 
 SNIPPET = 500
 NO_HEADING = "Introduction"

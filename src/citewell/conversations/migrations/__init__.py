@@ -12,8 +12,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 
-from citewell.conversations.address import Address
 from citewell.conversations.database import Database
+from citewell.conversations.database_url import Address
 from citewell.conversations.transactions import Bounds
 from citewell.errors import DatabaseError
 

@@ -36,14 +36,14 @@ _SPANS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def expanded(source: str, page: Path, book: Path) -> Expanded:
-    reading = _Reading(Includes(book))
+    reading = _AsciiDocReader(Includes(book))
     lines = reading.included(source.replace("\r\n", "\n").split("\n"), page.parent, 0)
     reading.blocks(lines)
     return Expanded("\n".join(reading.out), reading.includes.problem)
 
 
 @dataclass(slots=True)
-class _Reading:
+class _AsciiDocReader:
     includes: Includes
     out: list[str] = field(default_factory=list)
     attributes: dict[str, str] = field(default_factory=dict)

@@ -27,7 +27,7 @@ _HIDDEN = re.compile(r"^[ \t]*#(?:[ \t]|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class MdBookSettings:
     """What book.toml says, as far as it concerns the pages."""
 
     source: str = "src"
@@ -36,13 +36,13 @@ class Book:
     problem: str = ""
 
 
-def read_book(toml: str) -> Book:
+def read_book(toml: str) -> MdBookSettings:
     try:
         data = tomllib.loads(toml)
     except (tomllib.TOMLDecodeError, RecursionError):
-        return Book(problem="book.toml is not TOML; mdBook's defaults are taken.")
+        return MdBookSettings(problem="book.toml is not TOML; mdBook's defaults are taken.")
     site_url = _string(data, "output", "html", "site-url")
-    return Book(
+    return MdBookSettings(
         source=_string(data, "book", "src") or "src",
         language=_string(data, "book", "language"),
         site_url=urlsplit(site_url).path.strip("/") if site_url else "",
@@ -88,7 +88,7 @@ def mdbook_route(path: PurePosixPath) -> str:
 def expanded(body: str, page: Path, book: Path) -> Expanded:
     """The page with its includes put in and its listings as code with captions."""
     includes = Includes(book)
-    expansion = _Expansion(includes)
+    expansion = _PreprocessorExpansion(includes)
     text = expansion.put_in(body.replace("\r\n", "\n"), page.parent)
     text = _CAPTION.sub(lambda m: _figcaption(m[1]), _listings(text))
     text = "\n".join(_shown_code(part) if is_code else part for is_code, part in segments(text, unwrap=False))
@@ -96,7 +96,7 @@ def expanded(body: str, page: Path, book: Path) -> Expanded:
 
 
 @dataclass(slots=True)
-class _Expansion:
+class _PreprocessorExpansion:
     includes: Includes
     title: str = ""
 

@@ -33,7 +33,7 @@ Data = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class MkDocsSettings:
     """What mkdocs.yml says, as far as it concerns the pages."""
 
     docs_dir: str = "docs"
@@ -60,18 +60,18 @@ class Site:
         return ""
 
 
-def read_site(config: str) -> Site:
+def read_site(config: str) -> MkDocsSettings:
     try:
         data: Data = load_yaml(config)
     except ValueError:
-        return Site()
+        return MkDocsSettings()
     theme = _mapping(data.get("theme"))
     site_url = _text(data.get("site_url"))
     snippets = _mapping(_options(data.get("markdown_extensions")).get("pymdownx.snippets"))
     python = _mapping(
         _mapping(_mapping(_options(data.get("plugins")).get("mkdocstrings")).get("handlers")).get("python")
     )
-    return Site(
+    return MkDocsSettings(
         docs_dir=_text(data.get("docs_dir")) or "docs",
         path=urlsplit(site_url).path.strip("/") if site_url else "",
         language=_text(theme.get("language")),
@@ -118,14 +118,14 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(each.strip() for each in values if isinstance(each, str) and each.strip())
 
 
-def expanded(body: str, page: Path, site: Site, book: Path) -> Expanded:
+def expanded(body: str, page: Path, site: MkDocsSettings, book: Path) -> Expanded:
     """The page with its snippets and with the docstrings that autodoc shows."""
-    return _Expansion(site, book, page, Includes(book)).page(body.replace("\r\n", "\n"))
+    return _SnippetExpansion(site, book, page, Includes(book)).page(body.replace("\r\n", "\n"))
 
 
 @dataclass(slots=True)
-class _Expansion:
-    site: Site
+class _SnippetExpansion:
+    site: MkDocsSettings
     book: Path
     at: Path
     includes: Includes

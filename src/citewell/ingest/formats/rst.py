@@ -84,7 +84,7 @@ class RstPage:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _PageContext:
     """What the directives of one page need to know; docutils hands it along with the document's settings."""
 
     page: Path
@@ -105,7 +105,7 @@ class _Reading:
 def read_rst(source: str, page: Path, root: Path, book: Path, names: Names) -> RstPage:
     """`root` is the folder of the pages; no file outside `book` is read. Raises UnreadableRst."""
     python = PythonFiles(book, [book, book / "src", root.parent, root.parent / "src"])
-    reading = _Reading(page, root, book, names, Includes(book), python)
+    reading = _PageContext(page, root, book, names, Includes(book), python)
     _make_known(source)
     try:
         document = publish_doctree(source, settings_overrides={**_SETTINGS, "reading": reading})
@@ -187,9 +187,9 @@ class _Known(Directive):
     option_spec = _AnyOption()
 
     @property
-    def reading(self) -> _Reading:
+    def reading(self) -> _PageContext:
         found = self.state.document.settings.reading
-        assert isinstance(found, _Reading)  # noqa: S101 - put there by read_rst
+        assert isinstance(found, _PageContext)  # noqa: S101 - put there by read_rst
         return found
 
     @property
@@ -405,7 +405,7 @@ def _described(
     return Described("", *children, terms=signatures, ids=[anchor] if anchor else [])
 
 
-def _anchor(reading: _Reading, domain: str, kind: str, signature: str) -> str:
+def _anchor(reading: _PageContext, domain: str, kind: str, signature: str) -> str:
     if kind in ("option", "cmdoption"):
         name = re.split(r"[ =,\[]", signature)[0]
         parts = ("cmdoption", *([reading.program] if reading.program else []), name)
@@ -501,7 +501,7 @@ def _role(
     return [nodes.Text(target.replace("-->", "→"))], []
 
 
-def _reference(reading: _Reading, kind: str, target: str) -> str:
+def _reference(reading: _PageContext, kind: str, target: str) -> str:
     if kind != "doc" and (label := reading.names.labels.get(target.lower())):
         return label
     if kind in ("doc", "any"):

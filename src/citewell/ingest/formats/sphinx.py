@@ -39,7 +39,7 @@ NO_NAMES = Names()
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class SphinxSettings:
     """What conf.py says, as far as it concerns the pages."""
 
     language: str = ""
@@ -54,14 +54,14 @@ class Configuration:
         return ""
 
 
-def read_configuration(source: str) -> Configuration:
+def read_configuration(source: str) -> SphinxSettings:
     values = _literals(source)
     suffix = values.get("source_suffix")
     suffixes = (suffix,) if isinstance(suffix, str) else tuple(suffix) if isinstance(suffix, list | dict) else ()
     excluded = values.get("exclude_patterns")
     root = values.get("root_doc") or values.get("master_doc")
     language = values.get("language")
-    return Configuration(
+    return SphinxSettings(
         language=language.split("_")[0].lower() if isinstance(language, str) and language else "",
         root=root if isinstance(root, str) and root else "index",
         suffixes=tuple(dict.fromkeys((*(s for s in suffixes if isinstance(s, str)), ".rst", ".md", ".ipynb"))),

@@ -15,10 +15,11 @@ import httpx
 import numpy as np
 import stamina
 
+from citewell.config import COHERE_MODEL
 from citewell.embedding.builtin import BuiltinTokenizer
-from citewell.embedding.rows import in_slices, unit_rows
+from citewell.embedding.vectors import in_slices, unit_rows
 from citewell.errors import ConfigurationError, EmbeddingError, RateLimitError
-from citewell.models import Vector
+from citewell.values import Vector
 
 _ATTEMPTS: Final = 3
 _QUERY_SECONDS: Final = 4.0
@@ -86,7 +87,7 @@ class CohereEmbedder(_HostedEmbedder):
         *,
         api_key: str,
         base_url: str = "https://api.cohere.com",
-        model: str = "embed-english-v3.0",
+        model: str = COHERE_MODEL,
         dimensions: int = 1024,
         query_seconds: float = _QUERY_SECONDS,
         passages_seconds: float = _PASSAGES_SECONDS,

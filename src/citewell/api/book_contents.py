@@ -7,7 +7,7 @@ from collections.abc import Callable
 from citewell.api.options import ReadableBook
 from citewell.api.suggestions import Suggestions
 from citewell.errors import CitewellError, NotFoundError
-from citewell.models import Page, PageEntry
+from citewell.values import Page, PageEntry
 
 CONTENTS_SECONDS = 5.0
 _HOST = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")

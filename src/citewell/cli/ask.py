@@ -11,7 +11,7 @@ import typer
 
 from citewell.cli.start import open_book
 from citewell.errors import InvalidInputError
-from citewell.models import Answer, Completed, TextReleased
+from citewell.values import Answer, Completed, TextReleased
 
 if TYPE_CHECKING:
     from citewell.book import Asking, Book

@@ -19,7 +19,7 @@ from citewell.gate.markers import (
 from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
 from citewell.instructions import is_instruction
 from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, without_emphasis
-from citewell.models import Passage
+from citewell.values import Passage
 
 _BOX: Final = re.compile(r"^\[[ xX]\]\s+")
 _INDEXED: Final = re.compile(r"\b[A-Za-z_][\w.]{0,60}\[(\d{1,4})\]")

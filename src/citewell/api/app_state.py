@@ -9,7 +9,7 @@ from citewell.api.admission.api_keys import ApiKeys
 from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore
 from citewell.api.admission.rate_limits import RateLimiter
-from citewell.api.contents import BookContents
+from citewell.api.book_contents import BookContents
 from citewell.api.health_checks import HealthChecks
 from citewell.api.mcp_endpoint import McpEndpoint
 from citewell.api.metrics import Metrics

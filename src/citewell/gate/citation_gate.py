@@ -7,9 +7,9 @@ passages never shown. The result depends on the text alone, not on how it was cu
 from collections.abc import Mapping
 from typing import Final
 
-from citewell.gate.checks import Checker, Decision
-from citewell.gate.layout import Layout
+from citewell.gate.checker import Checker, Decision
 from citewell.gate.markers import visible
+from citewell.gate.output import Layout
 from citewell.gate.pieces import (
     BlockBegun,
     CodeRead,
@@ -26,7 +26,7 @@ from citewell.gate.pieces import (
 from citewell.gate.surrogates import Surrogates
 from citewell.instructions import asks_about_instructions
 from citewell.judge import Judge
-from citewell.models import Passage
+from citewell.values import Passage
 
 _LABEL_LEVEL: Final = 7
 

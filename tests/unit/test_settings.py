@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.config import Settings
 from citewell.errors import ConfigurationError
+from citewell.settings import Settings
 
 
 @pytest.fixture(autouse=True)

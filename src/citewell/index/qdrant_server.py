@@ -24,12 +24,12 @@ from citewell.errors import (
 )
 from citewell.index import SCHEMA_VERSION, Hint, Hit
 from citewell.index.integrity import Integrity, inspected
-from citewell.index.pages import digest_of, page_to_json
+from citewell.index.page_store import digest_of, page_to_json
 from citewell.index.payload import (
     BM25,
     DENSE,
     FILTERED_FIELDS,
-    Contents,
+    ContentsTally,
     check_vectors,
     contents_of,
     generation_of,
@@ -54,7 +54,7 @@ from citewell.index.server_client import (
     translated,
 )
 from citewell.index.terms import Bm25Encoder
-from citewell.models import Filters, Generation, Page, PageEntry, Passage, Vector
+from citewell.values import Filters, Generation, Page, PageEntry, Passage, Vector
 
 try:
     from qdrant_client import AsyncQdrantClient, models
@@ -297,7 +297,7 @@ class ServerDraft:
         self._dimensions = dimensions
         self._old = old
         self._encoder = Bm25Encoder()
-        self._contents = Contents.empty()
+        self._contents = ContentsTally.empty()
         self._pages: list[models.PointStruct] = []
         """Those that are not on the server yet."""
         self._count = 0

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.errors import ModelError
-from citewell.inference.files import ASSETS, checksum, open_session, open_tokenizer, verified
+from citewell.inference.model_files import ASSETS, checksum, open_session, open_tokenizer, verified
 from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from ipaddress import ip_address
 import httpx
 import pytest
 
-from citewell.ingest.address import CheckedTransport, RefusedAddress, is_public
+from citewell.ingest.ssrf import CheckedTransport, RefusedAddress, is_public
 
 
 @pytest.mark.fault("special-purpose addresses", "refused in every form")

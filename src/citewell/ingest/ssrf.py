@@ -1,4 +1,4 @@
-"""Which addresses a crawl may connect to. Names are resolved once, checked, and the checked address is the one used."""
+"""The SSRF guard: which addresses a crawl may connect to. Names are resolved once, checked, and used as checked."""
 
 import asyncio
 import socket

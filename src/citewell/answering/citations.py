@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from citewell.answering.evidence import Evidence, Ranges
-from citewell.models import SELECTION_URL, Citation, ScoredPassage, SelectionSpan
+from citewell.values import SELECTION_URL, Citation, ScoredPassage, SelectionSpan
 
 _MARKERS = re.compile(r"(?:\[\d{1,4}\])+")
 _MARKER = re.compile(r"\[(\d{1,4})\]")

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from citewell.document import blocks_from_json, blocks_to_json
 from citewell.errors import IndexDamagedError, SchemaValidationError
-from citewell.models import Page
+from citewell.values import Page
 
 _LINES, _PLACES = "pages.jsonl", "pages.json"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from citewell.conversations.report import CONFIDENCE_BINS, Report, ReportTable, one_line, tables_of
+from citewell.conversations.author_report import CONFIDENCE_BINS, Report, ReportTable, one_line, tables_of
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #667080; --paper: #fff; --line: #d8dde3; --good: #2f6f9f; --bad: #c2571a }

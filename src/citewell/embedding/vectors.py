@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.errors import EmbeddingError
-from citewell.models import Vector
+from citewell.values import Vector
 
 _SMALLEST_NORM = 1e-6
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.conversations import AuthorEntry, Vote
-from citewell.conversations.report import AskedOften, Day, Report, one_line, report_of, tables_of
-from citewell.conversations.report_page import page_of
+from citewell.conversations.author_report import AskedOften, Day, Report, one_line, report_of, tables_of
+from citewell.conversations.author_report_page import page_of
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 UNTIL = datetime(2026, 3, 4, 12, tzinfo=UTC)

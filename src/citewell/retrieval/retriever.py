@@ -13,11 +13,11 @@ from citewell.document.language import language_of
 from citewell.embedding import Embedder
 from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
-from citewell.models import NO_FILTERS, Filters, Generation, Message, Page, PageEntry, Passage, ScoredPassage, Vector
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, has_unknown_word, with_best_meaning
 from citewell.retrieval.selection import shown
 from citewell.retrieval.spelling import Vocabulary
+from citewell.values import NO_FILTERS, Filters, Generation, Message, Page, PageEntry, Passage, ScoredPassage, Vector
 
 CANDIDATES = 100
 """Taken from each ranking before fusion."""
