@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from training.packing import Asked, Claim, Example
+from training.quoting import quoted
 
 HELD_OUT_SHARE = 12
 """One page in so many of the documentation is never trained on: its rows show how training goes."""
@@ -31,6 +32,7 @@ _TURNED = re.compile(r"\b(?:" + "|".join(sorted(OPPOSITES, key=len, reverse=True
 _OPENINGS = (
     "Yes, ", "In short, ", "According to the documentation, ", "Additionally, ", "Note that ", "In this case, ",
     "As described above, ", "Also, ", "This means that ", "Based on the documents, ", "However, ",
+    "First, ", "Then, ", "Next, ", "To do this, ",
 )  # fmt: skip
 _SMALL = frozenset(
     "The A An It This That These Those You Your When If In On At For To By With From After Before Each Every All Any "
@@ -93,7 +95,7 @@ class Documentation:
         """The passage, often with a neighbour beside it: claims see one of them or both, questions ask their own."""
         other = self._neighbour(key, chance)
         written = [Claim(r["claim"], r["label"], (0,)) for r in self._claims[key]]
-        claims = written + _joined(written, chance)
+        claims = written + _joined(written, chance) + quoted(key[1], chance, truths=2, lies=1)
         questions = [a for r in self._questions[key] for a in _asked(r, key[1], chance)]
         questions += [
             Asked(_typed(q["question"], chance), False, 0, weight=0.5)
@@ -273,7 +275,8 @@ def reading(folder: Path, seed: int) -> list[Example]:
             rows = chance.sample(by_set[name][passage], min(5, len(by_set[name][passage])))
             asked = tuple(a for r in rows for a in (*_public(r, passage, chance), *_twisted(r, passage, chance)))
             if len(passage) < 1800:
-                found.append(Example((passage,), (), asked))
+                claims = quoted(passage, chance, truths=1, lies=1, weight=0.5)
+                found.append(Example((passage,), tuple(_opened(c, chance) for c in claims), asked))
     chance.shuffle(found)
     return found
 

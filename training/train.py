@@ -22,7 +22,7 @@ from training.data import Documentation, nli, reading
 from training.model import Network, load_cross_encoder
 from training.packing import Example, Packer, Row, tensors
 
-STEPS = 2400
+STEPS = 1800
 ROWS = 3
 FROZEN = 3
 RATE, HEAD_RATE = 1.2e-4, 6e-4
@@ -162,7 +162,7 @@ def main(folder: Path, start: Path, out: Path) -> None:
         if number % 10 == 9:
             note(out, {"step": number + 1, "tokens/s": round(seen / (time.time() - began)), **parts})
         if number % SAVE_EVERY == SAVE_EVERY - 1 or number == STEPS - 1:
-            if number % (2 * SAVE_EVERY) == 2 * SAVE_EVERY - 1 or number == STEPS - 1:
+            if number % (4 * SAVE_EVERY) == 4 * SAVE_EVERY - 1 or number == STEPS - 1:
                 measured = {name: round(auroc(pairs), 4) for name, pairs in outcomes(network, held).items()}
                 note(out, {"held": number + 1, **measured})
             save(out, {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": number + 1})
