@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from citewell.document import split_sentences
 from citewell.judge import Pair, Verdict
 from citewell.judge.quantities import Amounts, quantities
 from citewell.text import content_stems, words
@@ -24,7 +25,13 @@ class WordJudge:
 
     async def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         self.calls.append(list(pairs))
-        return [_verdict(claim, windows) for claim, windows in pairs]
+        return [
+            min((_verdict(s, windows) for s in _sentences(claim)), key=lambda v: v.score) for claim, windows in pairs
+        ]
+
+
+def _sentences(claim: str) -> list[str]:
+    return [claim[a:b] for a, b in split_sentences(claim)] or [claim]
 
 
 def _verdict(claim: str, windows: Sequence[str]) -> Verdict:

@@ -387,6 +387,16 @@ def test_emphasis_over_two_sentences_is_undone_when_one_falls() -> None:
     assert through("**The costmap represents obstacles. It can fly.**") == "The costmap represents obstacles. [1]"
 
 
+def test_what_refers_back_is_judged_with_the_sentence_that_it_refers_to() -> None:
+    judge = WordJudge()
+    made = Gate(judge)
+    made.show(1, shown(ARMS))
+    made.put("The payload of the UR5 arm is 5 kg. Its reach: 850 mm.")
+    made.end()
+    asked = [claim for call in judge.calls for claim, _ in call]
+    assert "The payload of the UR5 arm is 5 kg. Its reach: 850 mm." in asked
+
+
 def test_an_abbreviation_does_not_end_a_sentence() -> None:
     text = "It does not support maps in three dimensions, e.g. voxel maps. It is updated at 5 Hz by default."
     assert through(text) == (

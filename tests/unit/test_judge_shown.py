@@ -1,14 +1,31 @@
 """What supports a sentence: quotes, windows of whole blocks, one passage or two together."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from citewell.judge import Claim, Shown
+from citewell.judge import Claim, Pair, Shown, Verdict
 from citewell.judge.windows import LONGEST, windows
+from citewell.text import content_stems
 from citewell.values import Passage
 from tests.support.judges import WordJudge
 
 FILLER = "\n\n".join(f"Paragraph {n} speaks of gardens, rivers and hills in the north." for n in range(60))
 FACT = "The pump needs oil every month."
+
+
+class TogetherJudge(WordJudge):
+    """Supports what a short text has all the words of: nothing that is longer than two sentences."""
+
+    async def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        return [
+            Verdict("supported", 0.9, 0.0)
+            if len(windows) == 1
+            and len(windows[0]) < 200
+            and set(content_stems(claim)) <= set(content_stems(windows[0]))
+            else Verdict("not_stated", 0.1, 0.0)
+            for claim, windows in pairs
+        ]
 
 
 def passage(text: str, heading: str = "") -> Passage:
@@ -49,6 +66,19 @@ async def test_a_sentence_may_rest_on_two_passages_together() -> None:
     [found] = await shown.find([Claim("The pump needs oil, the valve water.")])
     assert found.supported
     assert set(found.places) == {1, 3}
+
+
+async def test_a_sentence_that_sums_up_rests_on_those_before_it() -> None:
+    pumps = [f"The {name} pump needs oil every {time}." for name, time in (("red", "month"), ("blue", "year"))]
+    summary = Claim("The red pump needs oil every month, the blue pump needs oil every year.")
+    shown = Shown(TogetherJudge())
+    for number, text in enumerate(pumps, start=1):
+        shown.show(number, passage(f"{text} {FILLER}"))
+    assert not (await shown.find([summary]))[0].supported
+    await shown.find([Claim(text) for text in pumps])
+    [found] = await shown.find([summary])
+    assert found.supported
+    assert set(found.places) <= {1, 2}
 
 
 async def test_an_order_to_a_model_is_no_evidence() -> None:

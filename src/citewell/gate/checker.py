@@ -18,15 +18,12 @@ from citewell.gate.markers import (
 )
 from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
 from citewell.instructions import is_instruction
-from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, without_emphasis
+from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, refers_back, without_emphasis
 from citewell.values import Passage
 
 _BOX: Final = re.compile(r"^\[[ xX]\]\s+")
 _INDEXED: Final = re.compile(r"\b[A-Za-z_][\w.]{0,60}\[(\d{1,4})\]")
 _TITLE: Final = re.compile(r"(\*\*|__)[^\s*_][^*_]{0,78}\1[:.]?")
-_REFERS_BACK: Final = re.compile(
-    r"(?:it|its|this|that|these|those|they|their|he|she|such|the (?:former|latter)|otherwise)\b", re.IGNORECASE
-)
 _SURE: Final = 0.7
 
 Kind = Literal["release", "wait", "lead_in", "label", "drop", "nothing"]
@@ -65,6 +62,8 @@ class Checker:
         self._said: set[str] = set()
         self._said_in_list: set[str] = set()
         self._header: tuple[str, ...] = ()
+        self._before = ""
+        """The sentence read last."""
 
     def show(self, number: int, passage: Passage) -> None:
         self._shown.show(number, passage)
@@ -104,7 +103,7 @@ class Checker:
         if decision.kind != "release":
             return decision
         clean = without_markers(decision.text)
-        if fell and _REFERS_BACK.match(clean.lstrip("*_ ")):
+        if fell and refers_back(clean):
             return Decision("drop", clean, reason="it refers to a sentence that was dropped")
         said = self._said_in_list if piece.item else self._said
         if plain(clean) in said:
@@ -141,7 +140,8 @@ class Checker:
         if _TITLE.fullmatch(clean) and not (piece.item and piece.last) and self._may_title(clean):
             return Decision("label", clean)
         lead = without_markers(self._tidied(piece.lead)) if piece.lead else ""
-        claim = claim_of(clean, lead=lead, cited=cited_in(text), known=self._shown.known)
+        before, self._before = "" if piece.first else self._before, clean
+        claim = claim_of(clean, lead=lead, before=before, cited=cited_in(text), known=self._shown.known)
         if leads and claim.fragment and self._shown.vetoes.veto(clean) is None:
             return Decision("lead_in", clean)
         return claim

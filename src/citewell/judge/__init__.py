@@ -1,7 +1,7 @@
 """The judge: does the evidence support, contradict or not state this sentence? With vetoes, conflicts and checking."""
 
 from citewell.judge.checking import MAX_CHECKED, Checked, CheckedSentence, check, check_with, checkable, passage_of
-from citewell.judge.claims import Claim, claim_of, without_emphasis
+from citewell.judge.claims import Claim, claim_of, refers_back, without_emphasis
 from citewell.judge.conflicts import Conflict, Conflicts
 from citewell.judge.shown import Finding, Shown, plain
 from citewell.judge.trained import Lines, TrainedJudge
@@ -28,5 +28,6 @@ __all__ = [
     "claim_of",
     "passage_of",
     "plain",
+    "refers_back",
     "without_emphasis",
 ]

@@ -16,7 +16,7 @@ from citewell.judge.orders import addresses_model
 from citewell.judge.tables import Tables
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
 from citewell.judge.vetoes import Veto, Vetoes
-from citewell.judge.windows import windows
+from citewell.judge.windows import LONGEST, windows
 from citewell.text import content_stems
 from citewell.values import Passage
 
@@ -67,6 +67,8 @@ class Shown:
         self._quotes: dict[int, _Quotable] = {}
         self._counts: dict[str, int] = {}
         """In how many windows a stem stands."""
+        self._granted: list[tuple[str, Mapping[int, Place | None]]] = []
+        """Sentences found supported so far, with their places."""
 
     def __contains__(self, number: int) -> bool:
         return number in self._quotes
@@ -106,7 +108,26 @@ class Shown:
         rounds = (self._all,) if self._judge.at_once else (self._nearest, self._further)
         for choose in rounds:
             await self._round(claims, found, choose)
-        return [f or Finding("not_stated", 0.0, reason="no passage was shown") for f in found]
+        settled = [f or Finding("not_stated", 0.0, reason="no passage was shown") for f in found]
+        return (
+            settled if self._judge.at_once else [await self._summed_up(*e) for e in zip(claims, settled, strict=True)]
+        )
+
+    async def _summed_up(self, claim: Claim, finding: Finding) -> Finding:
+        """A sentence that sums up those before it rests on them: what they were found in supports it too."""
+        if finding.supported:
+            self._granted.append((claim.text, finding.places))
+        elif not finding.reason and len(self._granted) > 1:
+            said = "\n".join(text for text, _ in self._granted)[-LONGEST:]
+            [verdict] = await self._judge.judge([(claim.text, (said,))])
+            if verdict.outcome == "supported":
+                return Finding("supported", verdict.score, self._rests_on(claim))
+        return finding
+
+    def _rests_on(self, claim: Claim) -> Mapping[int, Place | None]:
+        """The places of the sentence before that shares most with the claim."""
+        stems = frozenset(content_stems(claim.text))
+        return max(self._granted, key=lambda each: self._share(stems, frozenset(content_stems(each[0]))))[1]
 
     async def _round(
         self, claims: Sequence[Claim], found: list[Finding | None], choose: "Callable[[Claim], list[_Seen]]"
@@ -166,7 +187,7 @@ class Shown:
         return sorted(self._windows, key=lambda w: -self._share(stems, w.stems))
 
     def _share(self, stems: frozenset[str], held: frozenset[str]) -> float:
-        return sum(math.log(1 + len(self._windows) / self._counts[s]) for s in stems & held)
+        return sum(math.log(1 + len(self._windows) / self._counts.get(s, 1)) for s in stems & held)
 
     def _place(self, text: str, window: _Window) -> Place | None:
         """The sentence, row or line of the window that shares most with the claim."""
