@@ -1,6 +1,6 @@
 """Every evaluation on the shared data and the demo book; the figures go into docs/quality.md.
 
-    python bench/quality.py [--only book,conflicts]
+    python bench/quality.py [--only book,support]
 
 Embeds two corpora the first time (minutes); their indexes stay in bench/out/eval. EVAL_DATA names another place than
 `shared/eval` beside the repository.
@@ -10,6 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,31 +19,51 @@ os.environ["PYTHONPATH"] = os.pathsep.join(str(Path(__file__).resolve().parents[
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "evaluation"))
 
-from measuring import OUT, REPO, tell
+from measuring import BASE_URL, OUT, REPO, corpus, tell
 
 from citewell_evaluation import Evaluation
 from citewell_evaluation.json_form import from_json
 from citewell_evaluation.tables import to_markdown
 
 DATA = Path(os.environ.get("EVAL_DATA", REPO.parent / "shared" / "eval"))
+CORPORA = DATA.parent / "corpora"
 BOOK = REPO / "examples" / "book"
-RUNS: dict[str, list[str]] = {
-    "book": ["book", str(BOOK / "golden.jsonl")],
-    "scifact": ["retrieval", str(DATA / "scifact")],
-    "mtrag": ["retrieval", str(DATA / "mtrag-cloud")],
-    "squad": ["answers", str(DATA / "squad2" / "questions.jsonl")],
-    "mtrag-answers": ["answers", str(DATA / "mtrag-cloud" / "questions.jsonl")],
-    "support": ["support", str(DATA / "support")],
-    "conflicts": ["conflicts", str(DATA / "conflicts" / "wikicontradict.jsonl")],
-    "calibration": ["calibration", str(BOOK / "golden.jsonl")],
-    "calibration-mtrag": ["calibration", str(DATA / "mtrag-cloud" / "questions.jsonl")],
-    "calibration-squad": ["calibration", str(DATA / "squad2" / "questions.jsonl")],
+
+
+@dataclass(frozen=True)
+class Run:
+    command: str
+    data: tuple[Path, ...]
+    corpus: Path | None = None
+    """The book that is asked; ingested first."""
+    options: tuple[str, ...] = ()
+    ingest: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        files = [f"{path.parent.name}/{path.name}" for path in self.data]
+        return " ".join(["citewell eval", self.command, *files, *self.options])
+
+
+MOST = ("--most", "300")
+RUNS = {
+    "book": Run("book", (BOOK / "golden.jsonl",), BOOK),
+    "talks": Run("book", (BOOK / "talks.jsonl",), BOOK),
+    "httpx": Run("book", (DATA / "books/httpx.jsonl",), CORPORA / "httpx"),
+    "rust": Run("book", (DATA / "books/rust.jsonl",), CORPORA / "rust-book"),
+    "docusaurus": Run("book", (REPO / "bench/docusaurus_golden.jsonl",), corpus(), ingest=("--base-url", BASE_URL)),
+    "scifact": Run("retrieval", (DATA / "scifact",)),
+    "mtrag": Run("retrieval", (DATA / "mtrag-cloud",)),
+    "squad": Run("answers", (DATA / "squad2/questions.jsonl",), options=MOST),
+    "nomiracl": Run("answers", (DATA / "refusal/nomiracl.jsonl",)),
+    "mtrag-answers": Run("answers", (DATA / "mtrag-cloud/questions.jsonl",)),
+    "support": Run("support", (DATA / "support", DATA / "llm-answers", DATA / "conflicts/wikicontradict.jsonl")),
 }
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 
 
-def citewell(*arguments: str) -> str:
-    environment = os.environ | {"CITEWELL_DATA_DIR": str(OUT / "eval")}
+def citewell(folder: str, *arguments: str) -> str:
+    environment = os.environ | {"CITEWELL_DATA_DIR": str(OUT / folder)}
     ran = subprocess.run(
         [sys.executable, "-m", "citewell", *arguments], env=environment, capture_output=True, text=True
     )
@@ -52,18 +73,17 @@ def citewell(*arguments: str) -> str:
 
 
 def shown(evaluation: Evaluation, command: str) -> str:
-    parts = [f"### `citewell eval {command}`\n"]
+    parts = [f"### `{command}`\n"]
     parts += [to_markdown(table) for table in evaluation.tables]
     return "\n".join(parts)
 
 
 def refresh() -> None:
     parts = []
-    for name, (kind, path) in RUNS.items():
+    for name, run in RUNS.items():
         file = OUT / f"quality-{name}.json"
         if file.exists():
-            label = f"{kind} {Path(path).parent.name}/{Path(path).name}"
-            parts.append(shown(from_json(file.read_text("utf-8")), label))
+            parts.append(shown(from_json(file.read_text("utf-8")), run.label))
     docs = REPO / "docs" / "quality.md"
     before, _, rest = docs.read_text("utf-8").partition(BEGIN)
     date = datetime.now(UTC).strftime("%Y-%m-%d")
@@ -76,12 +96,15 @@ def main() -> None:
     arguments.add_argument("--only", default=",".join(RUNS))
     names = arguments.parse_args().only.split(",")
     OUT.mkdir(exist_ok=True)
-    if {"book", "calibration"} & set(names):
-        tell("the demo book is ingested")
-        citewell("ingest", str(BOOK))
     for name in names:
-        tell(" ".join(RUNS[name]))
-        (OUT / f"quality-{name}.json").write_text(citewell("eval", *RUNS[name], "--json"), "utf-8")
+        run = RUNS[name]
+        folder = f"eval-{run.corpus.name}" if run.corpus else "eval"
+        if run.corpus:
+            tell(f"{run.corpus.name} is ingested")
+            citewell(folder, "ingest", str(run.corpus), *run.ingest)
+        tell(run.label)
+        found = citewell(folder, "eval", run.command, *map(str, run.data), *run.options, "--json")
+        (OUT / f"quality-{name}.json").write_text(found, "utf-8")
     refresh()
 
 
