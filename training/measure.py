@@ -15,6 +15,7 @@ import numpy as np
 
 from citewell.inference import ReadingModel
 from training.data import units
+from training.figures import auroc
 
 LIES_PASSED = 0.15
 
@@ -23,13 +24,6 @@ def rows(path: Path, most: int) -> list[dict[str, Any]]:
     found = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     random.Random(3).shuffle(found)
     return found[:most]
-
-
-def auroc(labels: Sequence[bool], scores: Sequence[float]) -> float:
-    order = np.argsort(np.argsort(scores, kind="stable"), kind="stable") + 1
-    truth = np.array(labels)
-    positive = int(truth.sum())
-    return float((order[truth].sum() - positive * (positive + 1) / 2) / (positive * (len(truth) - positive)))
 
 
 def kept_at(labels: Sequence[bool], scores: Sequence[float], passed: float) -> float:

@@ -31,21 +31,8 @@ class Layer(nn.Module):
         self.up, self.down = nn.Linear(WIDTH, DEEP), nn.Linear(DEEP, WIDTH)
         self.second_norm = nn.LayerNorm(WIDTH, eps=1e-12)
 
-    def forward(
-        self, x: Tensor, mask: Tensor, past: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """`mask` is True where a token (row) may look at another (column); columns of the past come first."""
-        key, value = self.key(x), self.value(x)
-        all_keys, all_values = key, value
-        if past is not None:
-            all_keys, all_values = torch.cat([past[0], key], 1), torch.cat([past[1], value], 1)
-        seen = functional.scaled_dot_product_attention(
-            _heads(self.query(x)), _heads(all_keys), _heads(all_values), attn_mask=mask[:, None]
-        )
-        return self._fed(x, seen.transpose(1, 2).flatten(2)), key, value
-
-    def packed(self, x: Tensor, looks: "list[Look]") -> Tensor:
-        """The same over tokens [tokens, width] of many examples: what looks at nothing costs nothing."""
+    def forward(self, x: Tensor, looks: list[Look]) -> Tensor:
+        """Over tokens [tokens, width] of many examples: what looks at nothing costs nothing."""
         query, key, value = (
             made(x).unflatten(1, (HEADS, WIDTH // HEADS)).transpose(0, 1)[None]
             for made in (self.query, self.key, self.value)
@@ -59,16 +46,9 @@ class Layer(nn.Module):
             )
             for look in looks
         ]
-        return self._fed(x, torch.cat(seen, 2)[0].transpose(0, 1).flatten(1))
-
-    def _fed(self, x: Tensor, seen: Tensor) -> Tensor:
-        x = self.first_norm(x + self.joined(seen))
+        x = self.first_norm(x + self.joined(torch.cat(seen, 2)[0].transpose(0, 1).flatten(1)))
         fed: Tensor = self.second_norm(x + self.down(functional.gelu(self.up(x))))
         return fed
-
-
-def _heads(x: Tensor) -> Tensor:
-    return x.unflatten(2, (HEADS, WIDTH // HEADS)).transpose(1, 2)
 
 
 class Network(nn.Module):
@@ -95,9 +75,9 @@ class Network(nn.Module):
         with torch.no_grad():
             x = self.embed(ids, places, kinds)
             for layer in self.layers[:frozen]:
-                x = layer.packed(x, looks)
+                x = layer(x, looks)
         for layer in self.layers[frozen:]:
-            x = layer.packed(x, looks)
+            x = layer(x, looks)
         return x
 
     def answers(self, first: Tensor) -> Tensor:

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
 from training.data import Documentation, nli, reading
+from training.figures import auroc
 from training.model import Network, load_cross_encoder
 from training.packing import Example, Packer, Row, tensors
 
@@ -99,23 +99,16 @@ def loss_of(network: Network, rows: list[Row]) -> tuple[Tensor, dict[str, float]
 
 
 @torch.no_grad()
-def outcomes(network: Network, rows: list[Row]) -> dict[str, list[tuple[int, float]]]:
+def outcomes(network: Network, rows: list[Row]) -> dict[str, list[tuple[bool, float]]]:
     """Claims, questions to passages and questions to parts, as (label, score)."""
-    found: dict[str, list[tuple[int, float]]] = {"claims": [], "questions": [], "parts": []}
+    found: dict[str, list[tuple[bool, float]]] = {"claims": [], "questions": [], "parts": []}
     for row in rows:
         x = network.encode(*tensors([row]))
         for start, label, _ in row.claims:
-            found["claims"].append((int(label == 0), network.supports(x[start]).softmax(-1)[0].item()))
+            found["claims"].append((label == 0, network.supports(x[start]).softmax(-1)[0].item()))
         for start, answerable, _, part in row.questions:
-            found["parts" if part else "questions"].append((int(answerable), network.answers(x[start]).item()))
+            found["parts" if part else "questions"].append((answerable, network.answers(x[start]).item()))
     return found
-
-
-def auroc(pairs: list[tuple[int, float]]) -> float:
-    labels, scores = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-    ranks = scores.argsort().argsort() + 1
-    positive = labels.sum()
-    return float((ranks[labels == 1].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive)))
 
 
 def main(folder: Path, start: Path, out: Path) -> None:
@@ -163,7 +156,9 @@ def main(folder: Path, start: Path, out: Path) -> None:
             note(out, {"step": number + 1, "tokens/s": round(seen / (time.time() - began)), **parts})
         if number % SAVE_EVERY == SAVE_EVERY - 1 or number == STEPS - 1:
             if number % (4 * SAVE_EVERY) == 4 * SAVE_EVERY - 1 or number == STEPS - 1:
-                measured = {name: round(auroc(pairs), 4) for name, pairs in outcomes(network, held).items()}
+                measured = {
+                    name: round(auroc(*zip(*pairs, strict=True)), 4) for name, pairs in outcomes(network, held).items()
+                }
                 note(out, {"held": number + 1, **measured})
             save(out, {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": number + 1})
 
