@@ -1,6 +1,6 @@
 """`make bench`: every benchmark in one run. Prints the tables, writes bench/out/*.json, refreshes docs/benchmarks.md.
 
-    python bench/run.py [--quick | --full] [--only ingest,growth,retrieval,engine,api,startup,widget,peers,install]
+    python bench/run.py [--quick | --full] [--only ingest,growth,retrieval,engine,api,startup,walk,widget,peers,install]
 
 quick leaves out the 100,000 passages and the real embedding of the corpus; full adds qdrant-client's local mode at
 100,000 passages (minutes of loading) and more rounds.
@@ -28,6 +28,9 @@ import growth
 import install
 import side_by_side
 from measuring import HERE, MODEL, OUT, REPO, Figures, child, corpus, tell
+
+from citewell_evaluation import Figure, FigureRow, FigureTable
+from citewell_evaluation.tables import to_markdown
 
 Result = dict[str, Figures]
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
@@ -109,6 +112,10 @@ def startup(extent: Extent) -> Result:
     return {"fresh process": child(HERE / "startup.py", prepared())}
 
 
+def walk(extent: Extent) -> Result:
+    return {"this commit": child(HERE / "walk.py")}
+
+
 def widget(extent: Extent) -> Result:
     return {"10,000 passages": child(HERE / "widget.py", prepared())}
 
@@ -126,6 +133,7 @@ PARTS: dict[str, tuple[str, Callable[[Extent], Result]]] = {
     "engine": ("The engine with the built-in model", engine),
     "api": ("The server's own cost", api),
     "startup": ("Start-up", startup),
+    "walk": ("What one question runs and loads", walk),
     "widget": ("The widget in Chromium: kilobytes after gzip, milliseconds", widget),
     "peers": ("Side by side", lambda extent: side_by_side.measure(full=extent.is_full)),
     "install": ("Installed size", lambda extent: install.measure()),
@@ -153,21 +161,16 @@ def goals(side: Result, sizes: Result) -> list[tuple[str, float, bool]]:
     return found
 
 
-def number(value: float) -> str:
-    if value == int(value) and abs(value) >= 1:
-        return f"{value:,.0f}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
-
-
 def table(result: Result) -> str:
     """Markdown; the side with fewer names goes across."""
-    columns = list(dict.fromkeys(name for row in result.values() for name in row))
-    names = list(result)
-    lines = [f"| | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
-    for column in columns:
-        cells = [number(result[name][column]) if column in result[name] else "" for name in names]
-        lines.append(f"| {column.replace('_', ' ')} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    columns = dict.fromkeys(name for row in result.values() for name in row)
+    rows = [
+        FigureRow(
+            column.replace("_", " "), {name: Figure(row[column]) for name, row in result.items() if column in row}
+        )
+        for column in columns
+    ]
+    return to_markdown(FigureTable("", tuple(rows)))
 
 
 def machine() -> str:
@@ -192,7 +195,7 @@ def measured_text() -> str:
     found = {name: json.loads((OUT / f"{name}.json").read_text()) for name in PARTS if (OUT / f"{name}.json").exists()}
     for name, one in found.items():
         when = f"{one['date']}, commit {one['commit']}, `{one['command']}`, {one['machine']}, load {one['load']:.1f}."
-        parts.append(f"## {PARTS[name][0]}\n\n{when}\n\n{table(one['result'])}\n")
+        parts.append(f"## {PARTS[name][0]}\n\n{when}\n\n{table(one['result'])}")
         if name == "growth":
             parts.append("![Growth with the corpus](growth.svg)\n")
     if "peers" in found:

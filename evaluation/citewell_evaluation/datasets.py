@@ -10,10 +10,12 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from citewell.errors import InvalidInputError
 from citewell.values import Message
@@ -22,7 +24,9 @@ Answerability = Literal["answerable", "partial", "unanswerable", "conversational
 _HELD_OUT_SEED, _HELD_OUT_SHARE = 5, 12
 """As in `training.data`."""
 _MARKER = re.compile(r"\s*\[\d+\]")
-_ANSWERABILITIES: tuple[Answerability, ...] = ("answerable", "partial", "unanswerable", "conversational")
+Fields = dict[str, Any]
+"""A JSON object on its way to a value: it does not leave this module."""
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,12 @@ class PassageQuestion:
     """A question and the one passage that it is asked of."""
 
     id: str
-    title: str
     passage: str
     question: str
     answerable: bool
-    answers: tuple[str, ...]
+    answers: tuple[str, ...] = ()
     """Spans of the passage, each of them right."""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class CorpusQuestion:
     answerability: Answerability
     passages: tuple[str, ...]
     """Ids of the documents that the reference answer rests on."""
-    reference_answer: str
+    reference_answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class GivenAnswer:
     model: str
     answer: str
     passages: tuple[str, ...]
-    faithfulness: float | None
+    faithfulness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,19 @@ class ConflictQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class _AnsweringPassage:
+    text: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class _AnsweringPassages:
+    id: str
+    question: str
+    passages: tuple[_AnsweringPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GoldenQuestion:
     """A question of an author's golden set. Without `urls` the book is not supposed to know."""
 
@@ -124,10 +141,10 @@ class GoldenQuestion:
     question: str
     urls: tuple[str, ...]
     kind: str
-    must: tuple[tuple[str, ...], ...] = ()
+    must: tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...] = ()
     """Groups of phrases: a whole answer has one of each."""
     must_not: tuple[str, ...] = ()
-    max_words: int | None = None
+    max_words: Annotated[int, Field(gt=0)] | None = None
     history: tuple[str, ...] = ()
     """What was asked before, in the same session."""
 
@@ -136,102 +153,46 @@ class GoldenQuestion:
         return bool(self.urls)
 
 
-class _Line:
-    """A JSON object of a data file, read field by field."""
-
-    def __init__(self, path: Path, number: int, fields: dict[str, object]) -> None:
-        self._where = f"{path.name}, line {number}"
-        self._fields = fields
-        self.number = number
-
-    def wrong(self, what: str) -> InvalidInputError:
-        return InvalidInputError(f"{self._where}: {what}", field="dataset")
-
-    def has(self, key: str) -> bool:
-        return key in self._fields
-
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self._fields.get(key, default)
-        if not isinstance(value, str):
-            raise self.wrong(f"`{key}` must be text.")
-        return value
-
-    def flag(self, key: str) -> bool:
-        value = self._fields.get(key)
-        if not isinstance(value, bool):
-            raise self.wrong(f"`{key}` must be true or false.")
-        return value
-
-    def mark(self, key: str) -> float | None:
-        value = self._fields.get(key)
-        if value is not None and not isinstance(value, int | float):
-            raise self.wrong(f"`{key}` must be a number or null.")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self._fields.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise self.wrong(f"`{key}` must be a list of texts.")
-        return tuple(value)
-
-    def groups(self, key: str) -> tuple[tuple[str, ...], ...]:
-        value = self._fields.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(group, list) and group for group in value):
-            raise self.wrong(f"`{key}` must be a list of lists of texts.")
-        if not all(isinstance(phrase, str) for group in value for phrase in group):
-            raise self.wrong(f"`{key}` must be a list of lists of texts.")
-        return tuple(tuple(group) for group in value)
-
-    def number_of(self, key: str) -> int | None:
-        value = self._fields.get(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise self.wrong(f"`{key}` must be a whole number.")
-        return value
-
-    def grades(self, key: str) -> Mapping[str, float]:
-        value = self._fields.get(key)
-        if not isinstance(value, dict) or not all(isinstance(v, int | float) for v in value.values()):
-            raise self.wrong(f"`{key}` must give a number for each document.")
-        return {str(k): float(v) for k, v in value.items()}
-
-    def objects(self, key: str) -> "list[_Line]":
-        value = self._fields.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
-            raise self.wrong(f"`{key}` must be a list of objects.")
-        return [_Line(Path(self._where), self.number, v) for v in value]
-
-    def history(self) -> tuple[Message, ...]:
-        return tuple(
-            Message("assistant" if turn.text("role") == "assistant" else "user", turn.text("content"))
-            for turn in self.objects("history")
-        )
-
-
-def _lines(path: Path) -> Iterator[_Line]:
+def _lines(path: Path) -> Iterator[tuple[str, Fields]]:
+    """Each line's place, for errors, and its object. Without an `id` of its own it has its number."""
     try:
         content = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"The data file {path} cannot be read: {error}.", field="dataset") from error
+    is_empty = True
     for number, line in enumerate(content.split("\n"), start=1):
         if not line.strip():
             continue
+        is_empty, where = False, f"{path.name}, line {number}"
         try:
             fields = json.loads(line)
         except ValueError as error:
-            raise InvalidInputError(f"{path.name}, line {number}: not JSON ({error}).", field="dataset") from error
+            raise _wrong(where, f"not JSON ({error}).") from error
         if not isinstance(fields, dict):
-            raise InvalidInputError(f"{path.name}, line {number}: not a JSON object.", field="dataset")
-        yield _Line(path, number, fields)
-
-
-_T = TypeVar("_T")
-
-
-def _read(path: Path, make: Callable[[_Line], _T]) -> tuple[_T, ...]:
-    found = tuple(make(line) for line in _lines(path))
-    if not found:
+            raise _wrong(where, "not a JSON object.")
+        yield where, {"id": str(number), **fields}
+    if is_empty:
         raise InvalidInputError(f"The data file {path} is empty.", field="dataset")
-    return found
+
+
+def _wrong(where: str, what: str) -> InvalidInputError:
+    return InvalidInputError(f"{where}: {what}", field="dataset")
+
+
+def _read(path: Path, kind: type[_T], change: Callable[[Fields], Fields] = lambda fields: fields) -> tuple[_T, ...]:
+    """Each line as one of `kind`, strictly; `change` brings other forms of a set to this one."""
+    reader = TypeAdapter(kind)
+    found = []
+    for where, fields in _lines(path):
+        try:
+            found.append(reader.validate_json(json.dumps(change(fields)), strict=True))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise _wrong(where, f"`{place}`: {first['msg']}." if place else first["msg"]) from error
+        except ValueError as error:
+            raise _wrong(where, str(error)) from error
+    return tuple(found)
 
 
 def fingerprint(*paths: Path) -> str:
@@ -251,118 +212,63 @@ def name_of(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}" if path.suffix else path.name
 
 
-_JUDGED: Mapping[str, Literal["claims", "conflicts", "given"]] = {
-    "claim": "claims",
-    "conflicting": "conflicts",
-    "faithfulness": "given",
-}
+Form = Literal["passage", "corpus", "listed", "golden", "claims", "conflicts", "given", "other"]
+_FORMS: Sequence[tuple[Form, set[str]]] = (
+    ("claims", {"claim"}),
+    ("conflicts", {"conflicting"}),
+    ("given", {"faithfulness"}),
+    ("passage", {"passage"}),
+    ("corpus", {"answerability"}),
+    ("listed", {"passages", "answerable"}),
+    ("golden", {"urls"}),
+    ("golden", {"not_in_book"}),
+)
 
 
-def form_of(
-    path: Path,
-) -> Literal["passage", "corpus", "listed", "golden", "claims", "conflicts", "given", "other"]:
+def form_of(path: Path) -> Form:
     """Which kind of questions a file holds, by its first line."""
-    first = next(_lines(path), None)
-    if first is None:
-        raise InvalidInputError(f"The data file {path} is empty.", field="dataset")
-    for key, form in _JUDGED.items():
-        if first.has(key):
-            return form
-    if first.has("passage"):
-        return "passage"
-    if first.has("answerability"):
-        return "corpus"
-    if first.has("passages") and first.has("answerable"):
-        return "listed"
-    return "golden" if first.has("urls") or first.has("not_in_book") else "other"
-
-
-def read_documents(path: Path) -> tuple[Document, ...]:
-    return _read(path, lambda line: Document(line.text("id"), line.text("title", ""), line.text("text")))
+    _, first = next(_lines(path))
+    return next((form for form, keys in _FORMS if keys <= first.keys()), "other")
 
 
 def read_retrieval(folder: Path) -> RetrievalSet:
     """A folder with `corpus.jsonl` and `queries.jsonl`."""
+    queries = _read(folder / "queries.jsonl", RetrievalQuery)
+    return RetrievalSet(name_of(folder), read_documents(folder / "corpus.jsonl"), queries)
 
-    def query(line: _Line) -> RetrievalQuery:
-        return RetrievalQuery(
-            line.text("id"), line.text("text"), line.grades("relevant"), line.history(), line.text("rewritten", "")
-        )
 
-    return RetrievalSet(
-        name_of(folder), read_documents(folder / "corpus.jsonl"), _read(folder / "queries.jsonl", query)
-    )
+def read_documents(path: Path) -> tuple[Document, ...]:
+    return _read(path, Document, lambda fields: {"title": "", **fields})
 
 
 def read_passage_questions(path: Path) -> tuple[PassageQuestion, ...]:
     """SQuAD 2.0's form."""
-
-    def question(line: _Line) -> PassageQuestion:
-        return PassageQuestion(
-            line.text("id"),
-            line.text("title", ""),
-            line.text("passage"),
-            line.text("question"),
-            line.flag("answerable"),
-            line.texts("answers"),
-        )
-
-    return _read(path, question)
+    return _read(path, PassageQuestion)
 
 
 def read_corpus_questions(path: Path) -> tuple[CorpusQuestion, ...]:
     """MTRAG's form: turns over the corpus that stands beside the file."""
-
-    def question(line: _Line) -> CorpusQuestion:
-        given = line.text("answerability")
-        answerability = next((known for known in _ANSWERABILITIES if known == given), None)
-        if answerability is None:
-            raise line.wrong(f"`answerability` must be one of {', '.join(_ANSWERABILITIES)}.")
-        return CorpusQuestion(
-            line.text("id"),
-            line.text("question"),
-            line.history(),
-            answerability,
-            line.texts("passages"),
-            line.text("reference_answer", ""),
-        )
-
-    return _read(path, question)
+    return _read(path, CorpusQuestion)
 
 
 def read_listed_questions(path: Path) -> tuple[ListedQuestion, ...]:
     """NoMIRACL's form."""
-    return _read(
-        path,
-        lambda line: ListedQuestion(
-            line.text("id"), line.text("question"), line.texts("passages"), line.flag("answerable")
-        ),
-    )
+    return _read(path, ListedQuestion)
+
+
+def read_answers(path: Path) -> tuple[GivenAnswer, ...]:
+    return _read(path, GivenAnswer)
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:
     """Claims with their `evidence`, or with `passages` and the `headings` over them."""
 
-    def claim(line: _Line) -> Claim:
-        return Claim(
-            line.text("id"),
-            _MARKER.sub("", line.text("claim")),
-            line.texts("passages" if line.has("passages") else "evidence"),
-            line.flag("supported"),
-            line.text("relation", line.text("class", "")),
-            line.texts("headings"),
-        )
+    def claim(fields: Fields) -> Fields:
+        evidence, relation = fields.get("passages", fields.get("evidence")), fields.get("class", "")
+        said = _MARKER.sub("", str(fields.get("claim")))
+        return {"relation": relation, **fields, "evidence": evidence, "claim": said}
 
-    return _read(path, claim)
-
-
-def read_answers(path: Path) -> tuple[GivenAnswer, ...]:
-    return _read(
-        path,
-        lambda line: GivenAnswer(
-            line.text("id"), line.text("model"), line.text("answer"), line.texts("passages"), line.mark("faithfulness")
-        ),
-    )
+    return _read(path, Claim, claim)
 
 
 def read_held_out(path: Path) -> tuple[Claim, ...]:
@@ -382,18 +288,15 @@ def read_held_out(path: Path) -> tuple[Claim, ...]:
 
 def read_conflicts(path: Path) -> tuple[ConflictQuestion, ...]:
     """WikiContradict's form; or RAMDocs', passages with the `answer` each gives, taken in pairs."""
-
-    def pairs(line: _Line) -> Iterator[ConflictQuestion]:
-        name, question = line.text("id", str(line.number)), line.text("question")
-        if line.has("conflicting"):
-            yield ConflictQuestion(name, question, line.texts("passages"), line.flag("conflicting"))
-            return
-        passages = [(p.text("text"), p.text("answer")) for p in line.objects("passages")]
-        known = [(text, answer) for text, answer in passages if answer != "unknown"]
-        for number, ((one, first), (other, second)) in enumerate(itertools.combinations(known, 2), start=1):
-            yield ConflictQuestion(f"{name}/{number}", question, (one, other), first != second)
-
-    return tuple(itertools.chain.from_iterable(_read(path, lambda line: tuple(pairs(line)))))
+    if form_of(path) == "conflicts":
+        return _read(path, ConflictQuestion)
+    return tuple(
+        ConflictQuestion(f"{given.id}/{number}", given.question, (one.text, other.text), one.answer != other.answer)
+        for given in _read(path, _AnsweringPassages)
+        for number, (one, other) in enumerate(
+            itertools.combinations([p for p in given.passages if p.answer != "unknown"], 2), start=1
+        )
+    )
 
 
 def read_golden(path: Path) -> tuple[GoldenQuestion, ...]:
@@ -402,21 +305,11 @@ def read_golden(path: Path) -> tuple[GoldenQuestion, ...]:
     `must` has groups of phrases, `answer` one phrase; `must_not`, `max_words` and `history` may be there too.
     """
 
-    def question(line: _Line) -> GoldenQuestion:
-        urls = line.texts("urls")
-        outside = line.has("not_in_book") and line.flag("not_in_book")
-        if outside == bool(urls):
-            raise line.wrong("give either `urls` or `not_in_book: true`.")
-        answer = line.text("answer", "")
-        return GoldenQuestion(
-            line.text("id", str(line.number)),
-            line.text("question"),
-            urls,
-            line.text("kind", "negative" if outside else "question"),
-            line.groups("must") if line.has("must") else ((answer,),) if answer else (),
-            line.texts("must_not"),
-            line.number_of("max_words"),
-            line.texts("history"),
-        )
+    def golden(fields: Fields) -> Fields:
+        outside = fields.get("not_in_book", False)
+        if bool(outside) == bool(fields.get("urls")):
+            raise ValueError("give either `urls` or `not_in_book: true`.")
+        must = [[fields["answer"]]] if fields.get("answer") else []
+        return {"kind": "negative" if outside else "question", "urls": [], "must": must, **fields}
 
-    return _read(path, question)
+    return _read(path, GoldenQuestion, golden)

@@ -2,32 +2,35 @@
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any
+
+from pydantic import TypeAdapter
 
 import citewell
 from citewell.errors import InvalidInputError
-from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, ShownPassage
+from citewell_evaluation import Evaluation
 from citewell_evaluation.compare import Comparison
 
-Json = dict[str, Any]
-"""A JSON object on its way to or from a file: it does not leave this module as anything but text."""
+_EVALUATION = TypeAdapter(Evaluation)
 
 
 def to_json(evaluation: Evaluation, comparison: Comparison | None = None) -> str:
-    document: Json = {
-        "kind": evaluation.kind,
-        "dataset": evaluation.dataset,
-        "data_sha256": evaluation.data_sha256,
-        "citewell": citewell.__version__,
-        "main": evaluation.main,
-        "tables": [_table(table) for table in evaluation.tables],
-        "notes": list(evaluation.notes),
-        "items": [_item(item) for item in evaluation.items],
-    }
+    """What has its default is left out; what could not be measured is null."""
+    document = {"citewell": citewell.__version__, **_EVALUATION.dump_python(evaluation, exclude_defaults=True)}
     if comparison is not None:
-        document["comparison"] = _comparison(comparison)
-    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        document["comparison"] = TypeAdapter(Comparison).dump_python(comparison) | {"verdict": comparison.verdict}
+    return json.dumps(_rounded(document), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _rounded(value: object) -> object:
+    match value:
+        case dict():
+            return {key: _rounded(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_rounded(inner) for inner in value]
+        case float():
+            return None if math.isnan(value) else round(value, 6)
+    return value
 
 
 def without_times(text: str) -> str:
@@ -44,99 +47,16 @@ def _timeless(value: object) -> object:
 def from_json(text: str) -> Evaluation:
     """Raises InvalidInputError when the text is not an evaluation that `to_json` wrote."""
     try:
-        document = json.loads(text)
-        return Evaluation(
-            kind=document["kind"],
-            dataset=document["dataset"],
-            tables=tuple(_read_table(table) for table in document["tables"]),
-            items=tuple(_read_item(item) for item in document["items"]),
-            main=document["main"],
-            data_sha256=document["data_sha256"],
-            notes=tuple(document["notes"]),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidInputError(
-            "The earlier run is not the JSON of `citewell eval … --json`.", field="against"
-        ) from error
+        return _EVALUATION.validate_python(json.loads(text, object_hook=_unmeasured))
+    except ValueError as error:
+        message = "The earlier run is not the JSON of `citewell eval … --json`."
+        raise InvalidInputError(message, field="against") from error
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else round(value, 6)
-
-
-def _figure(figure: Figure) -> Json:
-    found = {"value": _number(figure.value)}
-    if figure.low is not None or figure.high is not None:
-        found |= {"low": _number(figure.low), "high": _number(figure.high)}
+def _unmeasured(found: dict[str, Any]) -> dict[str, Any]:
+    """A figure or score that is null is not a number."""
+    if "value" in found and found["value"] is None:
+        return {**found, "value": math.nan}
+    if isinstance(scores := found.get("scores"), dict):
+        return {**found, "scores": {name: math.nan if score is None else score for name, score in scores.items()}}
     return found
-
-
-def _table(table: FigureTable) -> Json:
-    rows = [{"name": r.name, "figures": {name: _figure(f) for name, f in r.figures.items()}} for r in table.rows]
-    return {"title": table.title, "note": table.note, "rows": rows}
-
-
-def _item(item: Item) -> Json:
-    found: Json = {
-        "id": item.id,
-        "question": item.question,
-        "scores": {name: _number(score) for name, score in item.scores.items()},
-    }
-    optional: Mapping[str, object] = {
-        "answer": item.answer,
-        "expected": item.expected,
-        "passages": [
-            {"url": p.url, "text": p.text, "score": _number(p.score), "relevant": p.relevant} for p in item.passages
-        ],
-        "probability": _number(item.probability),
-        "truth": item.truth,
-        "elapsed_ms": _number(item.elapsed_ms),
-    }
-    return found | {name: value for name, value in optional.items() if value not in ("", [], None)}
-
-
-def _comparison(comparison: Comparison) -> Json:
-    def changes(kind: str) -> list[Json]:
-        return [
-            {"id": c.id, "question": c.question, "before": _number(c.before), "after": _number(c.after)}
-            for c in (comparison.better if kind == "better" else comparison.worse)
-        ]
-
-    return {
-        "main": comparison.main,
-        "difference": _figure(comparison.difference),
-        "verdict": comparison.verdict,
-        "same": comparison.same,
-        "better": changes("better"),
-        "worse": changes("worse"),
-        "only_before": list(comparison.only_before),
-        "only_after": list(comparison.only_after),
-    }
-
-
-def _read_figure(found: Json) -> Figure:
-    value = found["value"]
-    return Figure(math.nan if value is None else float(value), found.get("low"), found.get("high"))
-
-
-def _read_table(found: Json) -> FigureTable:
-    rows = tuple(
-        FigureRow(r["name"], {name: _read_figure(f) for name, f in r["figures"].items()}) for r in found["rows"]
-    )
-    return FigureTable(found["title"], rows, found["note"])
-
-
-def _read_item(found: Json) -> Item:
-    return Item(
-        id=found["id"],
-        question=found["question"],
-        scores={name: math.nan if score is None else float(score) for name, score in found["scores"].items()},
-        answer=found.get("answer", ""),
-        expected=found.get("expected", ""),
-        passages=tuple(
-            ShownPassage(p["url"], p["text"], float(p["score"]), p["relevant"]) for p in found.get("passages", [])
-        ),
-        probability=found.get("probability"),
-        truth=found.get("truth"),
-        elapsed_ms=found.get("elapsed_ms"),
-    )

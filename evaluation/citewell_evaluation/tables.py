@@ -16,7 +16,7 @@ def figure_text(figure: Figure) -> str:
 
 
 def number_text(value: float) -> str:
-    if abs(value) >= 100 or value == int(value):
+    if abs(value) >= 100 or float(value).is_integer():
         return f"{value:,.0f}"
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3g}"
 
@@ -36,4 +36,4 @@ def to_markdown(table: FigureTable) -> str:
     columns = columns_of(table)
     lines = [f"| {table.title} | {' | '.join(columns)} |", f"|---|{'---:|' * len(columns)}"]
     lines += [f"| {' | '.join(cells)} |" for cells in lines_of(table)]
-    return "\n".join(lines) + f"\n\n{table.note}\n"
+    return "\n".join(lines) + (f"\n\n{table.note}\n" if table.note else "\n")

@@ -77,8 +77,8 @@ def test_a_golden_set_holds_what_the_book_says_and_what_it_does_not(tmp_path: Pa
     [
         ('{"question": "Q?"}', "line 2: give either"),
         ('{"question": "Q?", "urls": ["/a"], "not_in_book": true}', "line 2: give either"),
-        ('{"question": 3, "urls": ["/a"]}', "line 2: `question` must be text"),
-        ('{"question": "Q?", "urls": "/a"}', "line 2: `urls` must be a list"),
+        ('{"question": 3, "urls": ["/a"]}', "line 2: `question`: Input should be a valid string"),
+        ('{"question": "Q?", "urls": "/a"}', "line 2: `urls`: Input should be a valid array"),
         ("[1]", "line 2: not a JSON object"),
         ("{", "line 2: not JSON"),
     ],
