@@ -36,7 +36,7 @@ class Served:
         port = free_port()
         self.log = log
         self.process = serve(data, port, stderr=log, LOG_LEVEL="warning", API_RATE_LIMIT="100000", **variables)
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600)
         for _ in range(2400):
             with suppress(httpx.TransportError):
                 if self.client.get("/health/ready").status_code == 200:
@@ -84,7 +84,7 @@ def test_no_selection_stops_the_server(data: Path, record_property: Figure) -> N
 
         asking = threading.Thread(target=ask)
         asking.start()
-        with httpx.Client(base_url=server.client.base_url, timeout=60) as other:
+        with httpx.Client(base_url=server.client.base_url, timeout=600) as other:
             while not over.is_set():
                 begun = time.perf_counter()
                 assert other.get("/health/live").status_code == 200

@@ -21,7 +21,7 @@ from citewell.api.app import create_app
 from citewell.api.options import ApiOptions, ApiParts
 from citewell.errors import CitewellError
 from citewell.values import Completed, Failed, ServiceStatus
-from tests.support.api import SESSION, UP, Event, ScriptedEngine, an_app, answering, events_of, in_process
+from tests.support.api import PATIENT, SESSION, UP, Event, ScriptedEngine, an_app, answering, events_of, in_process
 from tests.support.golden import SOURCES_ONLY
 from tests.support.toy_book import toy_book
 
@@ -30,7 +30,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ASKED = "What is a ROS 2 node?"
 UNKNOWN = "What is the capital of France?"
 SELECTED = "The drill has two speeds.\nIts torque limit is 60 newton metres. 🤖"
-PLENTY = ApiOptions(address_limit=100_000, session_limit=100_000)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -43,7 +42,7 @@ async def http(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.
         async def open_parts() -> AsyncIterator[ApiParts]:
             yield ApiParts(book.engine, book.retriever, book.conversations, UP)
 
-        async with in_process(create_app(open_parts, PLENTY)) as client:
+        async with in_process(create_app(open_parts, PATIENT)) as client:
             yield client
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,11 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from openai import AsyncOpenAI, AuthenticationError, NotFoundError
 
-from citewell.api.options import ApiOptions
 from citewell.conversations.history import token_estimate
 from citewell.errors import ModelError
 from citewell.values import Failed, TextReleased
-from tests.support.api import REFUSAL, TEXT, ScriptedEngine, an_app, answering, in_process, listening
+from tests.support.api import PATIENT, REFUSAL, TEXT, ScriptedEngine, an_app, answering, in_process, listening
 from tests.support.toy_book import write_index
-
-PLENTY = ApiOptions(address_limit=1000, session_limit=1000)
 
 
 async def test_the_openai_client_gets_an_answer_with_citations_as_annotations() -> None:
@@ -129,7 +127,7 @@ async def test_a_wrong_request_is_an_error_of_the_protocol(messages: object) -> 
 
 
 async def test_a_key_may_come_as_a_bearer_token() -> None:
-    options = ApiOptions(keys=("right",), address_limit=1000, session_limit=1000)
+    options = replace(PATIENT, keys=("right",))
     messages = [{"role": "user", "content": "What?"}]
     async with listening(an_app(ScriptedEngine(answering()), options)) as server:
         async with AsyncOpenAI(base_url=f"{server.url}/v1", api_key="right", max_retries=0) as client:
@@ -151,7 +149,7 @@ async def test_a_failure_in_a_stream_ends_it_with_an_error() -> None:
 
 async def test_an_mcp_client_asks_searches_and_reads_over_http() -> None:
     async with (
-        listening(an_app(ScriptedEngine(answering()), PLENTY)) as server,
+        listening(an_app(ScriptedEngine(answering()), PATIENT)) as server,
         Client(streamable_http_client(f"{server.url}/mcp")) as client,
     ):
         tools = {tool.name for tool in (await client.list_tools()).tools}
@@ -184,7 +182,7 @@ async def test_a_wrong_call_of_a_tool_is_answered_in_our_words(
     tool: str, arguments: dict[str, object], says: str
 ) -> None:
     async with (
-        listening(an_app(ScriptedEngine(answering()), PLENTY)) as server,
+        listening(an_app(ScriptedEngine(answering()), PATIENT)) as server,
         Client(streamable_http_client(f"{server.url}/mcp")) as client,
     ):
         reply = await client.call_tool(tool, arguments)
@@ -194,7 +192,7 @@ async def test_a_wrong_call_of_a_tool_is_answered_in_our_words(
 
 
 async def test_mcp_passes_the_same_keys() -> None:
-    options = ApiOptions(keys=("right",), address_limit=1000, session_limit=1000)
+    options = replace(PATIENT, keys=("right",))
     async with in_process(an_app(options=options)) as http:
         reply = await http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert reply.status_code == 401

@@ -33,7 +33,7 @@ def serving(workers: int = 1) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     try:
         while True:
             try:
-                httpx.get(f"http://127.0.0.1:{port}/health/live", timeout=5)
+                httpx.get(f"http://127.0.0.1:{port}/health/live", timeout=600)
                 break
             except httpx.TransportError:
                 assert process.poll() is None, "the server died"
@@ -47,7 +47,7 @@ def serving(workers: int = 1) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 @pytest.mark.fault("SIGTERM under a stream", "the stream ends, exit code 0")
 @pytest.mark.slow
 def test_a_signal_lets_a_stream_end_with_an_error_and_the_process_goes() -> None:
-    with serving() as (url, process), httpx.stream("POST", f"{url}/chat/stream", json=MESSAGE, timeout=60) as reply:
+    with serving() as (url, process), httpx.stream("POST", f"{url}/chat/stream", json=MESSAGE, timeout=600) as reply:
         assert reply.status_code == 200
         text = ""
         for part in reply.iter_text():
@@ -64,10 +64,10 @@ def test_a_signal_lets_a_stream_end_with_an_error_and_the_process_goes() -> None
 def test_several_workers_serve_one_port_and_stop_together() -> None:
     with serving(workers=2) as (url, process):
         for _ in range(4):
-            reply = httpx.post(f"{url}/chat", json={"query": ""}, timeout=60)
+            reply = httpx.post(f"{url}/chat", json={"query": ""}, timeout=600)
             assert reply.status_code == 400
             assert json.loads(reply.text)["error_code"] == "validation_error"
-        counted = httpx.get(f"{url}/metrics", timeout=60).text
+        counted = httpx.get(f"{url}/metrics", timeout=600).text
         assert 'citewell_requests_total{method="POST",route="/chat",status="400"} 4.0' in counted
         process.send_signal(signal.SIGTERM)
         assert process.wait() == 0
@@ -84,11 +84,9 @@ def children(process: subprocess.Popen[bytes]) -> set[int]:
 
 
 def wait_for(done: Callable[[], bool]) -> None:
-    for _ in range(1200):
-        if done():
-            return
+    """The test's own timeout ends what never comes to pass."""
+    while not done():
         time.sleep(0.05)
-    raise AssertionError("it did not come to pass")
 
 
 @pytest.mark.fault("worker killed, rolling restart", "replaced, nobody is refused")
@@ -103,7 +101,7 @@ def test_a_killed_worker_is_replaced_and_a_rolling_restart_is_not_noticed() -> N
         before = children(process)
         process.send_signal(signal.SIGHUP)
         anew = httpx.Limits(max_keepalive_connections=0)  # each time by whichever worker takes the connection
-        with httpx.Client(limits=anew, timeout=60) as client:
+        with httpx.Client(limits=anew, timeout=600) as client:
             while before & children(process):
                 assert client.get(f"{url}/health/live").status_code == 200
         assert len(children(process)) == 2
@@ -119,5 +117,5 @@ def test_workers_go_when_their_supervisor_is_killed() -> None:
         wait_for(lambda: len(children(process)) == 2)
         left = [psutil.Process(child) for child in children(process)]
         process.kill()
-        gone, alive = psutil.wait_procs(left, timeout=60)
+        gone, alive = psutil.wait_procs(left, timeout=600)
         assert (len(gone), alive) == (2, [])

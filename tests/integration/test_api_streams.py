@@ -37,7 +37,7 @@ async def test_words_arrive_while_the_answer_is_made() -> None:
     engine = ScriptedEngine([*answering()[:4], go, *answering()[4:]])
     async with (
         listening(an_app(engine)) as server,
-        httpx.AsyncClient(base_url=server.url) as http,
+        httpx.AsyncClient(base_url=server.url, timeout=None) as http,
         http.stream("POST", "/chat/stream", json=MESSAGE) as reply,
     ):
         text = ""

@@ -34,7 +34,7 @@ def citewell(data: Path, *arguments: str, **variables: str) -> subprocess.Comple
         cwd=data.parent,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=600,
     )
 
 

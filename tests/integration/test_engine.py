@@ -307,7 +307,7 @@ async def test_a_reader_who_leaves_cancels_the_model_and_keeps_what_was_shown(da
             async for event in events:
                 if isinstance(event, TextReleased):
                     break
-        await asyncio.wait_for(server.left.wait(), 5)
+        await server.left.wait()
         page = await book.conversations.session(question.session_id)
     assert [turn.complete for turn in page.turns] == [False]
     assert "48 Wh" in page.turns[0].answer.text

@@ -44,7 +44,7 @@ def bare(folder: Path, *arguments: str, **variables: str) -> subprocess.Complete
     env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "PYTHONPATH")}
     env |= {"CITEWELL_DATA_DIR": str(folder / "data"), **variables}
     return subprocess.run(
-        [sys.executable, "-c", BARE, *arguments], env=env, cwd=folder, capture_output=True, text=True, timeout=110
+        [sys.executable, "-c", BARE, *arguments], env=env, cwd=folder, capture_output=True, text=True, timeout=600
     )
 
 

@@ -1,6 +1,7 @@
 """A Qdrant server that fails: a loopback server speaks the REST protocol's errors, delays and nonsense."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -137,7 +138,7 @@ async def qdrant() -> AsyncIterator[LoopbackQdrant]:
 
 @pytest.fixture
 async def index(qdrant: LoopbackQdrant) -> AsyncIterator[ServerIndex]:
-    made = ServerIndex(qdrant.url, None, "book", client=connect(qdrant.url, "a-key", timeout_seconds=1))
+    made = ServerIndex(qdrant.url, None, "book", client=connect(qdrant.url, "a-key", timeout_seconds=60))
     yield made
     await made.aclose()
 
@@ -200,8 +201,10 @@ async def test_each_failure_has_its_error_and_tells_no_secret(
     qdrant: LoopbackQdrant, index: ServerIndex, path: str, reply: Reply, expected: type[CitewellError]
 ) -> None:
     qdrant.replies[path] = [reply]
-    with pytest.raises(CitewellError) as caught:
-        await ask(index)
+    hasty = ServerIndex(qdrant.url, None, "book", client=connect(qdrant.url, "a-key", timeout_seconds=1))
+    async with contextlib.aclosing(hasty):
+        with pytest.raises(CitewellError) as caught:
+            await ask(hasty if reply.hang else index)
     assert type(caught.value) is expected
     assert "a-key" not in str(caught.value)
 

@@ -39,8 +39,8 @@ def serving(data: Path) -> Iterator[httpx.Client]:
     port = free_port()
     process = serve(data, port, LOG_LEVEL="error")
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            for _ in range(1000):
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as client:
+            while True:
                 try:
                     client.get("/health/live")
                     break

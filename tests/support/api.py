@@ -208,6 +208,17 @@ async def up() -> ServiceStatus:
 UP: Mapping[str, Probe] = {"qdrant": up, "cohere": up, "gemini": up, "database": up}
 
 
+PATIENT = ApiOptions(
+    address_limit=100_000,
+    session_limit=100_000,
+    answer_seconds=600,
+    body_seconds=600,
+    send_seconds=600,
+    probe_seconds=600,
+)
+"""Limits that no test means and no machine is too slow for."""
+
+
 async def _checked(text: str, passages: Sequence[str] | None) -> Checked:
     given = [
         passage_of(passage, number) for number, passage in enumerate(passages or ["A ROS 2 node is a process."], 1)
@@ -234,7 +245,7 @@ def an_app(
             warm_up=warm_up,
         )
 
-    return create_app(open_parts, options or ApiOptions(address_limit=100_000, session_limit=100_000))
+    return create_app(open_parts, options or PATIENT)
 
 
 @contextlib.asynccontextmanager

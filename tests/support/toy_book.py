@@ -22,6 +22,8 @@ from citewell.values import Page, Passage, Question
 from tests.support.judges import WordJudge
 from tests.support.word_reader import WordReader
 
+LONG = 600.0
+"""Seconds of a limit that the test is not about: no machine is that slow."""
 CONFIDENCE = Confidence(general=Logistic(-1.0, {"answers": 1.0}), confined=Logistic(-1.0, {"answers": 1.0}))
 
 NODES = (
@@ -100,7 +102,7 @@ async def toy_book(
     model: HostedModel | None = None,
     options: EngineOptions | None = None,
     reader: Reader | None = None,
-    model_deadline: float = 10.0,
+    model_deadline: float = LONG,
     passages: list[Passage] = PASSAGES,
 ) -> AsyncIterator[ToyBook]:
     if not (folder / "index").exists():
@@ -109,7 +111,7 @@ async def toy_book(
     await migrate(address)
     index, embedder = EdgeIndex(folder / "index"), RememberedQueries(BuiltinEmbedder())
     async with ConversationStore.open(address) as conversations:
-        retriever = Retriever(index, embedder)
+        retriever = Retriever(index, embedder, seconds=LONG)
         engine = Engine(
             retriever=retriever,
             reader=reader or WordReader(),
@@ -117,7 +119,7 @@ async def toy_book(
             judge=WordJudge(),
             confidence=CONFIDENCE,
             conversations=conversations,
-            options=options,
+            options=options or EngineOptions(total_seconds=LONG),
         )
         yield ToyBook(engine, conversations, retriever)
     await index.aclose()

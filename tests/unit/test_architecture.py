@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -78,6 +79,34 @@ def test_only_the_settings_read_the_environment() -> None:
     }
     # The SDK's switch is written, not read: it must be set before the SDK is imported.
     assert readers <= {"answering/sdk.py"}
+
+
+def test_private_parts_of_libraries_are_used_where_their_version_is_bounded_and_nowhere_else() -> None:
+    """Through `super()` or of another's object; what starts with two underscores is Python's."""
+    used = {
+        (name, node.attr)
+        for name, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__")
+        if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+        if ast.unparse(node.value) == "super()" or not owned(tree, node.attr)
+    }
+    assert used == {("answering/sdk.py", "_fetch_response")}
+    extras = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    bounded = {re.split(r"[<>=]", needed)[0] for extra in extras.values() for needed in extra if ",<" in needed}
+    assert {"openai-agents", "uvicorn", "sse-starlette"} <= bounded
+
+
+def owned(tree: ast.Module, attribute: str) -> bool:
+    """The module gives the attribute to one of its own classes."""
+    return any(
+        (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == attribute)
+        or (isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == attribute)
+        or (isinstance(node, ast.Attribute) and node.attr == attribute and ast.unparse(node.value) == "self")
+        for node in ast.walk(tree)
+    )
 
 
 def test_nothing_below_the_api_knows_http() -> None:

@@ -5,7 +5,7 @@ request stands alone, and passes the same keys and limits as every other.
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -23,7 +23,6 @@ try:
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ToolError
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
     from mcp_types import CallToolResult, InputRequiredResult
     from starlette.types import ASGIApp
@@ -50,6 +49,15 @@ class BookServer(MCPServer[None]):
             raise
 
 
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Our errors are safe to show to who called a tool."""
+    try:
+        yield
+    except CitewellError as error:
+        raise ToolError(str(error)) from error
+
+
 def mcp_server(engine: Answering, book: ReadableBook) -> MCPServer[None]:
     server = BookServer("citewell", title="Citewell", instructions=INSTRUCTIONS, version=__version__)
 
@@ -59,37 +67,29 @@ def mcp_server(engine: Answering, book: ReadableBook) -> MCPServer[None]:
         top_k: Annotated[int, Field(ge=1, le=20)] = 5,
         filters: Mapping[str, str | Sequence[str]] | None = None,
     ) -> RetrievedContent:
-        try:
+        with _told():
             asked = RetrievalRequest(query, top_k=top_k, filters=filters)
             found = await book.search(asked.query, top_k=asked.top_k, filters=filters_of(filters))
-        except CitewellError as error:
-            raise ToolError(str(error)) from error
         return retrieved_content(list(enumerate(found.passages, 1)), conflicting=False)
 
     @server.tool(description="Answer a question from the book alone, with citations, or say that it is not there.")
     async def ask(question: str) -> ResponseGeneration:
-        try:
+        with _told():
             asked = RetrievalRequest(question)  # the same bounds: 1 to 2,000 characters
-        except CitewellError as error:
-            raise ToolError(str(error)) from error
-        stream = engine.stream(Question(text=asked.query, session_id=new_session_id(), history=()))
-        try:
-            async for event in stream:
-                match event:
-                    case Completed(answer):
-                        return response_generation(answer)
-                    case Failed(failure):
-                        raise ToolError(str(failure))
-        finally:
-            await stream.aclose()
-        raise ToolError(str(EndlessAnswerError()))
+            stream = engine.stream(Question(text=asked.query, session_id=new_session_id(), history=()))
+            async with contextlib.aclosing(stream):
+                async for event in stream:
+                    match event:
+                        case Completed(answer):
+                            return response_generation(answer)
+                        case Failed(failure):
+                            raise failure
+            raise EndlessAnswerError
 
     @server.tool(description="Read a page of the book as Markdown, by its URL without an anchor.")
     async def read_page(url: str) -> str:
-        try:
+        with _told():
             page = await book.page(url.split("#")[0])
-        except CitewellError as error:
-            raise ToolError(str(error)) from error
         if page is None:
             raise ToolError("There is no such page; search_documentation gives URLs.")
         return page.text
@@ -100,16 +100,15 @@ def mcp_server(engine: Answering, book: ReadableBook) -> MCPServer[None]:
 @contextlib.asynccontextmanager
 async def endpoint(engine: Answering, book: ReadableBook) -> AsyncIterator[ASGIApp]:
     """The streamable HTTP transport as an ASGI app."""
-    manager = StreamableHTTPSessionManager(
-        mcp_server(engine, book)._lowlevel_server,
-        stateless=True,
+    app = mcp_server(engine, book).streamable_http_app(
+        stateless_http=True,
         json_response=True,
         max_request_body_size=MAX_BODY,
         # Keys, origins and limits are checked by the API before a request comes here.
-        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    async with manager.run():
-        yield manager.handle_request
+    async with app.router.lifespan_context(app):
+        yield app
 
 
 async def serve_stdio(engine: Answering, book: ReadableBook) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import signal
 import socket
 import uuid
 from asyncio import TimerHandle
@@ -84,9 +85,12 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        with super().capture_signals():
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
             yield
-            self._captured_signals.clear()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class RefusedHead(Exception):

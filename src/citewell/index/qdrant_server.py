@@ -8,7 +8,7 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -120,22 +120,26 @@ class ServerIndex:
         found = await self._query(served, first)
         passages = {point.id: passage_of(str(point.id), point.payload or {}) for points in found for point in points}
         scores: list[dict[PointId, float]] = [{point.id: point.score for point in points} for points in found]
-        missing = [[key for key in passages if key not in known] for known in scores]
-        # Each ranking's score for what only the other one found.
-        again = [
-            request.model_copy(
-                update={"filter": models.Filter(must=[models.HasIdCondition(has_id=keys)]), "limit": len(keys)}
-            )
-            for request, keys in zip(requests, missing, strict=True)
-            if keys
-        ]
-        if again:
-            answers = iter(await self._query(served, again))
-            for known, keys in zip(scores, missing, strict=True):
-                if keys:
-                    known.update({point.id: point.score for point in next(answers)})
+        await self._complete(served, requests, scores, passages)
         dense, bm25 = scores[0], scores[1] if len(scores) > 1 else {}
         return [Hit(passage, dense.get(key, 0.0), bm25.get(key, 0.0)) for key, passage in passages.items()]
+
+    async def _complete(
+        self,
+        served: Served,
+        requests: Sequence[models.QueryRequest],
+        scores: Sequence[dict[PointId, float]],
+        found: Iterable[PointId],
+    ) -> None:
+        """Each ranking's score for what only the other one found."""
+        again, waiting = [], []
+        for request, known in zip(requests, scores, strict=True):
+            if missing := [key for key in found if key not in known]:
+                only = models.Filter(must=[models.HasIdCondition(has_id=missing)])
+                again.append(request.model_copy(update={"filter": only, "limit": len(missing)}))
+                waiting.append(known)
+        for known, points in zip(waiting, await self._query(served, again) if again else [], strict=True):
+            known.update({point.id: point.score for point in points})
 
     async def _query(self, served: Served, requests: Sequence[models.QueryRequest]) -> list[list[models.ScoredPoint]]:
         with self._translated(served):
