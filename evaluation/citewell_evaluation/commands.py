@@ -18,6 +18,7 @@ from citewell.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from citewell.answering.confidence import Confidence
+    from citewell.reader import Reader
     from citewell.retrieval import Retriever
     from citewell.settings import Settings
     from citewell_evaluation import Evaluation, Progress
@@ -55,6 +56,7 @@ def book(
     as_json: JsonFlag = False,
     html: HtmlFile = None,
     against: Earlier = None,
+    cache: Cache = None,
 ) -> None:
     """Ask a golden set of the ingested book: is the page found, the answer right, the unknown refused?"""
     from pydantic import SecretStr
@@ -68,7 +70,7 @@ def book(
             # A database of its own: answers are made afresh, and nobody's conversations are touched.
             database = SecretStr(f"sqlite:///{folder}/conversations.sqlite3")
             settings = Settings.from_environment().model_copy(update={"database_url": database})
-            async with open_book(settings=settings) as opened:
+            async with _reader(settings, cache) as reader, open_book(settings=settings, reader=reader) as opened:
                 engine, parts = await opened.engine(), await opened.parts()
                 await engine.warm()  # else the first question's time is that of loading
                 return await evaluate_book(golden, searching=parts.retriever, answering=engine, progress=progress)
@@ -178,16 +180,26 @@ def calibration(
 async def _sets(cache: Path | None, most: int, progress: "Progress") -> AsyncIterator[tuple["Sets", "Confidence"]]:
     """The reader, the book's own index, and indexes of data sets."""
     from citewell.answering.confidence import Confidence
-    from citewell.inference import ReadingModel
-    from citewell.reader import TrainedReader
     from citewell.settings import Settings
     from citewell.wiring import open_searching
     from citewell_evaluation.asked import Sets
 
     settings = Settings.from_environment()
-    async with open_searching(settings) as parts, contextlib.aclosing(ReadingModel()) as model:
-        sets = Sets(TrainedReader(model), parts.retriever, _indexes(settings, cache, progress), most)
+    async with open_searching(settings) as parts, _reader(settings, cache) as reader:
+        sets = Sets(reader, parts.retriever, _indexes(settings, cache, progress), most)
         yield sets, Confidence.load(settings.confidence_file)
+
+
+@contextlib.asynccontextmanager
+async def _reader(settings: "Settings", cache: Path | None) -> AsyncIterator["Reader"]:
+    """The shipped reader; what its model has read before is not read again."""
+    from citewell.inference import ReadingModel
+    from citewell.reader import TrainedReader
+    from citewell_evaluation.kept import KeptReadings
+
+    folder = (cache or settings.citewell_data_dir / "eval") / "readings"
+    async with contextlib.aclosing(ReadingModel()) as model, contextlib.aclosing(KeptReadings(model, folder)) as kept:
+        yield TrainedReader(kept)
 
 
 def _indexes(

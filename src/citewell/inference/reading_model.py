@@ -116,6 +116,10 @@ class ReadingModel:
         asked = list(zip(passages, units or [()] * len(passages), strict=True))
         return await self._each(lambda each: self._ask(question, *each), asked)
 
+    async def read(self, question: str, texts: Sequence[str], units: Sequence[Sequence[Place]] = ()) -> list[Asked]:
+        """Encode, and ask: what a reader needs."""
+        return await self.ask_all(question, await self.encode(texts), units)
+
     async def support(self, claim: str, passages: Sequence[Encoded]) -> Support:
         """The claim sees all the passages at once: it may join what two of them say."""
         return await self._run(partial(self._support, claim, passages))

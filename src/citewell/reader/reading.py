@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from citewell.document import Block, Code, Formula, Heading, Span, read_plain, sentences
-from citewell.inference import ReadingModel
+from citewell.inference import Asked
 from citewell.text import content_stems
 from citewell.values import Passage, ScoredPassage
 
@@ -54,10 +54,22 @@ class Reader(Protocol):
     async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]: ...
 
 
+class QuestionModel(Protocol):
+    """The seam below: the shipped model, or its readings kept on disk."""
+
+    name: str
+
+    async def warm(self) -> None: ...
+
+    async def read(self, question: str, texts: Sequence[str], units: Sequence[Sequence[tuple[int, int]]] = ()) -> list[Asked]:
+        """Logits for each text and its units (`text[start:end]`)."""
+        ...
+
+
 class TrainedReader:
     """Reads with the shipped model, off the event loop."""
 
-    def __init__(self, model: ReadingModel) -> None:
+    def __init__(self, model: QuestionModel) -> None:
         self._model = model
         self.name = model.name
 
@@ -66,11 +78,11 @@ class TrainedReader:
 
     async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
         known = [item.passage for item in found if is_english(question, item.passage)]
-        encoded = await self._model.encode([passage.embedded_text for passage in known])
+        texts = [passage.embedded_text for passage in known]
         # The model hears much in a question mark. Readers write it or not: both forms are asked, and count the same.
         plain = question.rstrip(" ?!.…")
-        asked = await self._model.ask_all(plain, encoded, [_places(passage) for passage in known])
-        marked = await self._model.ask_all(f"{plain}?", encoded)
+        asked = await self._model.read(plain, texts, [_places(passage) for passage in known])
+        marked = await self._model.read(f"{plain}?", texts)
         read = {
             passage.id: _scored(passage, (one.answers + other.answers) / 2, one.units)
             for passage, one, other in zip(known, asked, marked, strict=True)
