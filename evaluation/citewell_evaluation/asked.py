@@ -6,11 +6,11 @@ be answered has no right answer.
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from citewell.answering.confidence import Features, features_of
 from citewell.answering.evidence import Evidence
@@ -36,6 +36,10 @@ TOP_K = 5
 _MARKERS = re.compile(r"\s*\[\d{1,4}\]")
 _STRANGERS = 6
 """One question in so many is asked of a passage of another article too: SQuAD has near misses only."""
+
+
+_OTHERS = 10
+"""Documents beside the right ones for each question of a sample."""
 
 
 class Searching(Protocol):
@@ -78,11 +82,24 @@ class Sets:
     over: Over
     most: int = 0
     """Questions of one set, spread over it; 0 for all."""
+    books: Mapping[Path, Searching] = field(default_factory=dict)
+    """The indexes of golden sets that belong to other books."""
 
-    def some(self, questions: Sequence) -> Sequence:  # type: ignore[type-arg] # of whatever kind
-        if not self.most or len(questions) <= self.most:
-            return questions
-        return [questions[i * len(questions) // self.most] for i in range(self.most)]
+    def some(self, questions: Sequence[Any]) -> Sequence[Any]:
+        return _spread(questions, self.most) if self.most else questions
+
+    def name(self, path: Path) -> str:
+        """Of the index; a sample has one of its own."""
+        return f"{name_of(path)}-{self.most}" if self.most else name_of(path)
+
+    def documents(self, all_of_them: Sequence[Document], needed: Collection[str]) -> list[Document]:
+        """With few questions few documents: those that answer, and so many others for each question."""
+        kept = {one.id for one in _spread(all_of_them, self.most * _OTHERS)} if self.most else ()
+        return [one for one in all_of_them if not self.most or one.id in kept or one.id in needed]
+
+
+def _spread(items: Sequence[Any], most: int) -> Sequence[Any]:
+    return items if len(items) <= most else [items[i * len(items) // most] for i in range(most)]
 
 
 async def outcomes_of(path: Path, sets: Sets, *, pooled: bool = False, progress: Progress = quiet) -> list[Outcome]:
@@ -96,8 +113,8 @@ async def outcomes_of(path: Path, sets: Sets, *, pooled: bool = False, progress:
             return await _corpus(path, sets, progress)
         case "listed":
             return await _listed(path, sets, progress)
-        case "golden" if sets.book is not None:
-            return await _golden(path, sets.reader, sets.book, progress)
+        case "golden" if (book := sets.books.get(path, sets.book)) is not None:
+            return await _golden(path, sets.reader, book, progress)
     raise InvalidInputError(f"{path.name} is no data set that the reader can be asked.", field="dataset")
 
 
@@ -129,7 +146,7 @@ async def _read(
     seen = features_of(question, readings, found, background)
     pages: Mapping[str, Sequence[Passage]] = {}
     if searching is not None:
-        best = sorted(readings, key=lambda r: -r.answers * r.best)
+        best = sorted(readings, key=lambda r: -r.weight)
         urls = list(dict.fromkeys(r.passage.url for r in best))[:2]
         pages = {url: await searching.passages_of(url) for url in urls}
     groups = choose(Inquiry(question), readings, pages)
@@ -205,7 +222,9 @@ async def _corpus(path: Path, sets: Sets, progress: Progress) -> list[Outcome]:
     asked = [q for q in read_corpus_questions(path) if q.answerability in ("answerable", "unanswerable")]
     some = sets.some(asked)
     found = []
-    async with sets.over(name_of(path.parent), read_documents(path.parent / "corpus.jsonl")) as searching:
+    needed = {name for question in some for name in question.passages}
+    documents = sets.documents(read_documents(path.parent / "corpus.jsonl"), needed)
+    async with sets.over(sets.name(path.parent), documents) as searching:
         for number, question in enumerate(some, start=1):
             alone = standing_alone(question.question, question.history)[0]
             seen = await searching.search(alone, top_k=TOP_K, history=question.history)
@@ -223,12 +242,11 @@ async def _corpus(path: Path, sets: Sets, progress: Progress) -> list[Outcome]:
 
 async def _listed(path: Path, sets: Sets, progress: Progress) -> list[Outcome]:
     """NoMIRACL's form, all lists in one index. It does not say which passage answers: one of its own list must do."""
-    questions = read_listed_questions(path)
-    texts = dict.fromkeys(text for question in questions for text in question.passages)
+    some = sets.some(read_listed_questions(path))
+    texts = dict.fromkeys(text for question in some for text in question.passages)
     documents = [Document(str(i), *_titled(text)) for i, text in enumerate(texts)]
-    some = sets.some(questions)
     found = []
-    async with sets.over(name_of(path), documents) as searching:
+    async with sets.over(sets.name(path), documents) as searching:
         for number, question in enumerate(some, start=1):
             seen = await searching.search(question.question, top_k=TOP_K)
             read = await _read(sets.reader, question.question, seen.passages, seen.background, searching)

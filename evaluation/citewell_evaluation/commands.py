@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from citewell.reader import Reader
     from citewell.retrieval import Retriever
     from citewell.settings import Settings
+    from citewell.wiring import Searching
     from citewell_evaluation import Evaluation, Progress
     from citewell_evaluation.asked import Sets
     from citewell_evaluation.calibration import Calibration
@@ -37,6 +39,9 @@ Dataset = Annotated[Path, typer.Argument(help="A file or folder in the form that
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a report with plots and the worst questions here")]
 Earlier = Annotated[Path | None, typer.Option("--against", help="The JSON of an earlier run to compare with")]
+
+NO_BOOKS: Mapping[Path, Path] = MappingProxyType({})
+_PATIENCE = 120.0
 
 evaluations = typer.Typer(
     help="Measure retrieval, answers, support, conflicts and calibration on labelled data, or a book's golden set.",
@@ -177,17 +182,32 @@ def calibration(
 
 
 @contextlib.asynccontextmanager
-async def _sets(cache: Path | None, most: int, progress: "Progress") -> AsyncIterator[tuple["Sets", "Confidence"]]:
-    """The reader, the book's own index, and indexes of data sets."""
+async def _sets(
+    cache: Path | None, most: int, progress: "Progress", books: Mapping[Path, Path] = NO_BOOKS
+) -> AsyncIterator[tuple["Sets", "Confidence"]]:
+    """The reader, the book's own index, those of other books by their golden sets, and indexes of data sets."""
     from citewell.answering.confidence import Confidence
     from citewell.settings import Settings
     from citewell.wiring import open_searching
     from citewell_evaluation.asked import Sets
 
     settings = Settings.from_environment()
-    async with open_searching(settings) as parts, _reader(settings, cache) as reader:
-        sets = Sets(reader, parts.retriever, _indexes(settings, cache, progress), most)
-        yield sets, Confidence.load(settings.confidence_file)
+    async with contextlib.AsyncExitStack() as stack:
+        parts = await stack.enter_async_context(open_searching(settings))
+        reader = await stack.enter_async_context(_reader(settings, cache))
+        others = {}
+        for golden, folder in books.items():
+            own = settings.model_copy(update={"citewell_data_dir": folder, "qdrant_url": None})
+            others[golden] = _patient(await stack.enter_async_context(open_searching(own)))
+        over = _indexes(settings, cache, progress)
+        yield Sets(reader, _patient(parts), over, most, others), Confidence.load(settings.confidence_file)
+
+
+def _patient(parts: "Searching") -> "Retriever":
+    """Nobody waits for a measurement: a search may take its time."""
+    from citewell.retrieval import Retriever
+
+    return Retriever(parts.index, parts.embedder, seconds=_PATIENCE)
 
 
 @contextlib.asynccontextmanager
@@ -217,7 +237,7 @@ def _indexes(
         async with open_searching(apart) as parts:
             async with open_writer(apart) as writer:
                 await ingest(documents, writer=writer, embedder=parts.embedder, progress=progress)
-            yield parts.retriever
+            yield _patient(parts)
 
     return over
 
@@ -322,7 +342,9 @@ def _print(evaluation: "Evaluation", comparison: "Comparison | None") -> None:
 
 
 def calibrate(
-    datasets: Annotated[list[Path], typer.Argument(help="Data sets in the forms that docs/answering.md describes")],
+    datasets: Annotated[
+        list[str], typer.Argument(help="Data sets in the forms of docs/answering.md; FILE@FOLDER for another book's")
+    ],
     out: Annotated[
         Path | None, typer.Option(help="Write the whole confidence model with the fitted parts here")
     ] = None,
@@ -337,10 +359,12 @@ def calibrate(
     from citewell_evaluation.calibration import calibrate as fit
 
     shipped = (resources.files("citewell") / "assets" / "confidence.json").read_text("utf-8")
+    named = [Path(dataset.partition("@")[0]) for dataset in datasets]
+    books = {Path(file): Path(folder) for file, at, folder in (d.partition("@") for d in datasets) if at}
 
     async def run(progress: "Progress") -> tuple[list[Calibration], str]:
-        async with _sets(cache, most, progress) as (sets, _):
-            return await fit(datasets, sets, current=shipped, progress=progress)
+        async with _sets(cache, most, progress, books) as (sets, _):
+            return await fit(named, sets, current=shipped, progress=progress)
 
     with _Bar() as bar:
         found, model = asyncio.run(run(bar.show))
@@ -348,8 +372,8 @@ def calibrate(
         _write(out, model)
     for result in found:
         if diagram:
-            named = diagram.with_stem(f"{diagram.stem}-{result.part}") if len(found) > 1 else diagram
-            _write(named, result.diagram)
+            picture = diagram.with_stem(f"{diagram.stem}-{result.part}") if len(found) > 1 else diagram
+            _write(picture, result.diagram)
         _tell(result)
 
 

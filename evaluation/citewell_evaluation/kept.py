@@ -1,4 +1,4 @@
-"""What a model has read, kept on disk: a fit that runs again costs seconds, a new model one pass. Owns the cache file."""
+"""What a model has read, kept on disk: a second fit costs seconds, a new model one pass. Owns the cache file."""
 
 import hashlib
 import json

@@ -116,9 +116,33 @@ def test_steps_come_whole_with_the_code_inside_them() -> None:
 def test_code_comes_whole_with_the_sentence_before_it() -> None:
     text = answer(
         "Show me an example.",
-        reading("Other.\n\nLike this:\n\n```python\na = 1\nb = 2\n```\n\nMore.", {"a = 1": 0.9}),
+        reading("Other.\n\nAssign to a name:\n\n```python\na = 1\nb = 2\n```\n\nMore.", {"a = 1": 0.9}),
     )
-    assert text == "Like this: [1]\n\n```python\na = 1\nb = 2\n```"
+    assert text == "Assign to a name: [1]\n\n```python\na = 1\nb = 2\n```"
+
+
+def test_a_lead_in_that_says_nothing_brings_what_it_is_an_example_of() -> None:
+    text = answer(
+        "What is `sni` for?",
+        reading("Other.\n\nNames the host.\n\nFor example:\n\n```python\nsni = 1\n```", {"sni = 1": 0.9}),
+    )
+    assert text == "Names the host. [1]\n\nFor example: [1]\n\n```python\nsni = 1\n```"
+
+
+def test_a_definition_is_the_sentence_that_begins_with_the_thing() -> None:
+    text = answer(
+        "What is a costmap?",
+        reading("The planner reads the costmap.\n\nA costmap is a grid of cells.", {"planner": 0.7, "grid": 0.6}),
+    )
+    assert text == "A costmap is a grid of cells. [1]"
+
+
+def test_code_that_nobody_asked_for_stands_behind_prose() -> None:
+    text = answer(
+        "Which version is needed?",
+        reading("It needs version 3.\n\n## Use\n\n```python\nprint(version)\n```", {"needs": 0.6, "print": 0.6}),
+    )
+    assert text == "It needs version 3. [1]"
 
 
 def test_of_a_long_paragraph_the_relevant_sentences_come_as_a_run() -> None:

@@ -88,7 +88,7 @@ class Composer:
         return Composition(tuple(readings), probability if groups else 0.0, _frozen(groups), tuple(found))
 
     async def _pages(self, readings: Sequence[PassageReading]) -> Mapping[str, Sequence[Passage]]:
-        best = sorted(readings, key=lambda reading: -reading.answers * reading.best)
+        best = sorted(readings, key=lambda reading: -reading.weight)
         urls = list(dict.fromkeys(reading.passage.url for reading in best))[:PAGES]
         return {url: await self._retriever.passages_of(url) for url in urls}
 

@@ -14,34 +14,28 @@ from pathlib import Path
 from typing import Self
 
 from citewell.errors import ConfigurationError
-from citewell.reader import PassageReading
+from citewell.reader import STEADY, PassageReading, log_odds
 from citewell.text import content_stems, words
 from citewell.values import ConfidenceLevel, ScoredPassage
 
 ANSWER_FROM = 0.4
 """Below this probability the built-in model refuses."""
-_STEADY = 6.0
-"""Log-odds beyond this say no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
     """What is known about a question and its passages before a word is written. All finite."""
 
-    answers: float = -_STEADY
+    answers: float = -STEADY
     """The reader's log-odds that the best passage answers."""
-    next_answers: float = -_STEADY
-    """The same for the second best."""
-    relevance: float = 0.0
-    """The reader's score of the best sentence, row or line in the best passage, 0–1."""
+    relevance: float = -STEADY
+    """The same for the best sentence, row or block of code in it."""
     similarity: float = 0.0
     """The cosine of the passage that answers best; 1 in a selection, where nothing was searched."""
     gap: float = 0.0
     """How far the best cosine stands above that of passages which do not answer."""
     words: float = 0.0
     """Share of the question's words of meaning that the best passage has, with its headings."""
-    absent: float = 1.0
-    """Share of them that no passage has."""
     names_absent: float = 0.0
     """1 when a name of the question (`HTTP/3`, Kerberos, `max_size`) stands in no passage."""
 
@@ -56,18 +50,15 @@ def features_of(
     if not readings:
         return Features()
     scores = {item.passage.id: item.score for item in found}
-    ranked = sorted(readings, key=lambda r: -r.answers * (0.5 + 0.5 * r.best))
-    best = ranked[0]
+    best = max(readings, key=lambda reading: reading.weight)
     asked = set(content_stems(question))
-    held = [asked & set(content_stems(reading.passage.embedded_text)) for reading in ranked]
+    held = asked & set(content_stems(best.passage.embedded_text))
     return Features(
-        answers=_log_odds(best.answers),
-        next_answers=_log_odds(ranked[1].answers) if len(ranked) > 1 else -_STEADY,
-        relevance=best.best,
+        answers=log_odds(best.answers),
+        relevance=log_odds(best.best),
         similarity=scores.get(best.passage.id, 0.0),
         gap=max(scores.values(), default=0.0) - background,
-        words=len(held[0]) / len(asked) if asked else 1.0,
-        absent=len(asked.difference(*held)) / len(asked) if asked else 0.0,
+        words=len(held) / len(asked) if asked else 1.0,
         names_absent=float(_lacks_name(question, [reading.passage.embedded_text for reading in readings])),
     )
 
@@ -78,11 +69,6 @@ def _lacks_name(question: str, texts: Sequence[str]) -> bool:
     names = [word for word in said[1:] if word != "I" and (not word.isalpha() or word != word.lower())]
     everything = "\n".join(texts).lower()
     return any(name.lower().removesuffix("'s") not in everything for name in names)
-
-
-def _log_odds(probability: float) -> float:
-    inside = min(max(probability, 1e-9), 1 - 1e-9)
-    return min(max(math.log(inside / (1 - inside)), -_STEADY), _STEADY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ class CitationGate:
                 self._layout.wait(decision.text)
             case "lead_in":
                 self._layout.wait(decision.text, lead_in=True)
+                self._numbers = decision.numbers or self._numbers
             case "label" if piece.first and piece.last and not piece.item:
                 self._layout.heading(_LABEL_LEVEL, decision.text)
             case "label":

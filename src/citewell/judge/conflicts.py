@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from citewell.document import Heading, Span, read_plain, sentences
+from citewell.document import Code, Formula, Heading, Span, read_plain, sentences
 from citewell.inference import ReadingModel
 from citewell.judge.trained import Lines
 from citewell.judge.verdict import Judge, Pair
@@ -89,11 +89,11 @@ class Conflicts:
 
 
 def _units(passage: Passage) -> list[Span]:
-    """The sentences of a passage, as places in its text under its headings."""
+    """The sentences of a passage, as places in its text under its headings. Two examples in code are no conflict."""
     shift = len(passage.embedded_text) - len(passage.text)
     return [
         Span(start + shift, end + shift)
         for block in passage.blocks or read_plain(passage.text)
-        if not isinstance(block, Heading)
+        if not isinstance(block, Heading | Code | Formula)
         for start, end in sentences(passage.text, block)
     ]

@@ -11,13 +11,18 @@ from citewell.document import Part
 from citewell.text import content_stems, stem
 
 _SEVERAL = re.compile(
-    r"\b(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|what are|how many|"
+    r"\b(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|what are|"
     r"(?:which|what) (?:\w+ ){0,2}?(?!(?:is|was|does|has|this|its)\b)\w+[^su\W]s\b(?! (?:is|was)\b))",
     re.IGNORECASE,
 )
 _THINGS = re.compile(
     r"\b(?:which|what|list|all|the)(?: (?!(?:is|was|does|has|this|its|are|do)\b)[\w-]+){0,2} [\w-]+[^su\W]s\b|"
     r"\b(?:kinds?|types?|sorts?) of(?: [\w-]+){1,2}",
+    re.IGNORECASE,
+)
+_DEFINED = re.compile(
+    r"^(?:(?:what|who)(?:['’]s| is| are)|(?:define|explain|describe)|what (?:does|do)(?= .+ (?:do|mean|stand for)\b))"
+    r" (?:(?:a|an|the) )?(?P<thing>.+?)(?: (?:for|used for|do|mean|stand for|in .+))?$",
     re.IGNORECASE,
 )
 _SOME = re.compile(r"\b(?:which|what|any|some) (?:ones? )?of\b|\bof (?:them|these|those)\b", re.IGNORECASE)
@@ -67,9 +72,14 @@ class Inquiry:
         return _STEPS.search(self.text) is not None
 
     @cached_property
+    def shows(self) -> bool:
+        """Whether code, a command or a formula is what is wanted."""
+        return _CODE.search(self.text) is not None
+
+    @cached_property
     def code(self) -> bool:
-        """Whether code, a command or a formula is what is wanted, or goes with what is."""
-        return self.steps or _CODE.search(self.text) is not None
+        """Whether it is wanted, or goes with what is."""
+        return self.steps or self.shows
 
     @cached_property
     def about_text(self) -> bool:
@@ -77,9 +87,20 @@ class Inquiry:
         return self.stems <= _ITSELF
 
     @cached_property
+    def thing(self) -> list[str]:
+        """The stems of what is to be defined or explained: "What is a costmap?"; none for any other question."""
+        found = _DEFINED.match(self.text.strip(" ?!.…"))
+        return content_stems(found["thing"]) if found else []
+
+    def opens(self, text: str) -> bool:
+        """Whether a sentence begins with the thing that is to be defined, as a definition does."""
+        return bool(self.thing) and content_stems(text)[: len(self.thing)] == self.thing
+
+    @cached_property
     def parts(self) -> frozenset[Part]:
         """Parts of the book other than its body that are asked for by name."""
-        return frozenset(part for start, part in _PARTS if any(word.startswith(start) for word in self.stems))
+        named = {part for start, part in _PARTS if any(word.startswith(start) for word in self.stems)}
+        return frozenset({*named, "exercise"} if self.shows else named)
 
     def asks_for(self, title: str) -> bool:
         """Whether a title names the things that are asked for: "Environment variables", "Authentication"."""

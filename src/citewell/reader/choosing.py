@@ -23,25 +23,31 @@ from citewell.document import (
     sentences,
 )
 from citewell.reader.asking import Inquiry
-from citewell.reader.reading import PassageReading
+from citewell.reader.reading import PassageReading, log_odds
 from citewell.reader.spread import Piece, Spread
 from citewell.text import content_stems
 from citewell.values import SELECTION_URL, Passage
 
 RELEVANT = 0.5
 """From here on a unit belongs to what answers."""
-SAME = 0.3
-"""How much of a unit's score hangs on the question's words in it."""
-PASSAGE = 0.5
-"""The power to which a passage's own score counts beside that of its units."""
+PASSAGE = 1.0
+"""What the passage's log-odds count beside those of the unit."""
+WORDS = 1.0
+"""What it counts that all of the question's words stand in the unit."""
 LATER = 0.3
-"""How much each place further down in the search takes from a passage."""
+"""What each place further down in the search takes."""
+CODE = 1.5
+"""What code gains when it is asked for, and loses when it is not: its many names meet many questions."""
+DEFINES = 2.0
+"""What a sentence gains that begins with the thing that is to be defined."""
+NEAR = 1.5
+"""How far below the best something further may lie."""
 LIKE = 0.8
 """Share of the best item's score from which another one answers as well."""
-FURTHER = 0.5
-"""Share of the best score that something further needs."""
 RELATED = 0.25
 """Relevance at which what stands after a sentence is taken to go with it, though nothing announces it."""
+BARE = 3
+"""Words up to which a lead-in is taken to say nothing itself."""
 SHORT = 55
 """Words up to which a paragraph is quoted whole."""
 ENOUGH = 110
@@ -94,11 +100,9 @@ def choose(
         return [listed]
     groups: list[list[Quote]] = []
     taken: set[tuple[int, int]] = set()
-    best = 0.0
     words = 0
     for candidate in ranked:
-        best = best or candidate.score
-        if len(groups) == GROUPS or (groups and candidate.score < max(RELEVANT * best, FURTHER * best)):
+        if len(groups) == GROUPS or candidate.score < ranked[0].score - NEAR:
             break
         if (candidate.spread, candidate.piece.at) in taken:
             continue
@@ -127,19 +131,25 @@ def _spreads(readings: Sequence[PassageReading], pages: Mapping[str, Sequence[Pa
 def _ranked(inquiry: Inquiry, spreads: Sequence[Spread], places: Mapping[str, int]) -> list[_Candidate]:
     """Blocks by their best unit, best first. What is not the body of the book counts only when it is asked for."""
     found = [
-        _Candidate(_score(inquiry, piece) / (1 + LATER * places[piece.passage.id]), number, piece)
+        _Candidate(_score(inquiry, piece) - LATER * places[piece.passage.id], number, piece)
         for number, spread in enumerate(spreads)
         for piece in spread.pieces
-        if piece.units and (piece.block.part == "body" or piece.block.part in inquiry.parts)
+        if piece.units and not isinstance(piece.block, Caption) and piece.block.part in {"body", *inquiry.parts}
     ]
     return sorted(found, key=lambda c: (-c.score, c.spread, c.piece.at))
 
 
 def _score(inquiry: Inquiry, piece: Piece) -> float:
-    """How likely the piece answers: its passage, its best unit, and the words it shares with the question."""
+    """In log-odds: the best unit and its passage, and how the piece fits what is asked for."""
     text = piece.passage.text
-    shared = (unit.score * (1 - SAME + SAME * inquiry.share(text[unit.start : unit.end])) for unit in piece.units)
-    return float(piece.answers**PASSAGE) * max(shared, default=0.0)
+    best = max(log_odds(unit.score) + _fit(inquiry, text[unit.start : unit.end]) for unit in piece.units)
+    if isinstance(piece.block, Code | Formula):
+        best += CODE * (inquiry.shows - (not inquiry.code))
+    return best + PASSAGE * log_odds(piece.answers)
+
+
+def _fit(inquiry: Inquiry, said: str) -> float:
+    return WORDS * inquiry.share(said) + (DEFINES if inquiry.opens(said) else 0.0)
 
 
 def _repeats(group: Sequence[Quote], groups: Iterable[Sequence[Quote]]) -> bool:
@@ -149,11 +159,11 @@ def _repeats(group: Sequence[Quote], groups: Iterable[Sequence[Quote]]) -> bool:
 
 
 def _in_reading_order(groups: Sequence[list[Quote]]) -> list[list[Quote]]:
-    """The page of the best group first; groups of one page as they stand on it."""
+    """The best group first; the others page by page, as they stand on it."""
     rank: dict[str, int] = {}
     for group in groups:
         rank.setdefault(group[0].piece.passage.url, len(rank))
-    return sorted(groups, key=lambda g: (rank[g[0].piece.passage.url], g[0].piece.at))
+    return [*groups[:1], *sorted(groups[1:], key=lambda g: (rank[g[0].piece.passage.url], g[0].piece.at))]
 
 
 def _sections_listed(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Candidate]) -> list[Quote]:
@@ -261,8 +271,12 @@ class _Wholes:
         told = _sentences(lead, whole=lead.words <= SHORT)
         if announces(lead.passage.text, lead.block) and lead.words > SHORT:
             told = _last(lead)
-        needed = isinstance(piece.block, Code | Formula) or announces(lead.passage.text, lead.block)
-        return [told, *quotes] if told.spans and (needed or _best([lead]) >= RELATED) else quotes
+        leads = announces(lead.passage.text, lead.block)
+        bare = isinstance(piece.block, Code | Formula | Paragraph)
+        if not told.spans or not (bare or leads or _best([lead]) >= RELATED):
+            return quotes
+        # "For example:" says nothing of what the example is for.
+        return self._with_lead(lead, [told, *quotes]) if leads and lead.words <= BARE else [told, *quotes]
 
     def _captions(self, piece: Piece) -> list[Quote]:
         before = self._spread.pieces[piece.at - 1] if piece.at else None

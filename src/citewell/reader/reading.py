@@ -13,6 +13,9 @@ from citewell.inference import Asked
 from citewell.text import content_stems
 from citewell.values import Passage, ScoredPassage
 
+STEADY = 6.0
+"""Log-odds beyond this say no more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -38,6 +41,11 @@ class PassageReading:
     def best(self) -> float:
         return max((unit.score for block in self.units for unit in block), default=0.0)
 
+    @property
+    def weight(self) -> float:
+        """To tell passages apart: how likely it answers, and its best unit, in log-odds."""
+        return log_odds(self.answers) + log_odds(self.best)
+
 
 class Reader(Protocol):
     """The seam: the trained reader, or one that follows a script."""
@@ -61,7 +69,9 @@ class QuestionModel(Protocol):
 
     async def warm(self) -> None: ...
 
-    async def read(self, question: str, texts: Sequence[str], units: Sequence[Sequence[tuple[int, int]]] = ()) -> list[Asked]:
+    async def read(
+        self, question: str, texts: Sequence[str], units: Sequence[Sequence[tuple[int, int]]] = ()
+    ) -> list[Asked]:
         """Logits for each text and its units (`text[start:end]`)."""
         ...
 
@@ -119,6 +129,11 @@ def by_words(question: str, item: ScoredPassage) -> PassageReading:
 
 def probability(logit: float) -> float:
     return 1.0 / (1.0 + math.exp(-min(max(logit, -30.0), 30.0)))
+
+
+def log_odds(probability: float) -> float:
+    inside = min(max(probability, 1e-9), 1 - 1e-9)
+    return min(max(math.log(inside / (1 - inside)), -STEADY), STEADY)
 
 
 def _units(text: str, block: Block) -> list[Span]:
