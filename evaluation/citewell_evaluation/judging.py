@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from citewell.answering.composition import statements_of
 from citewell.document import split_sentences
 from citewell.errors import InvalidInputError
 from citewell.gate import CitationGate
@@ -15,6 +16,8 @@ from citewell.inference import ReadingModel
 from citewell.judge import Claim as Said
 from citewell.judge import Conflicts, Finding, Judge, Lines, Shown, passage_of
 from citewell.judge.vetoes import Veto, Vetoes
+from citewell.reader import TrainedReader
+from citewell.values import ScoredPassage
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
 from citewell_evaluation.datasets import (
     Claim,
@@ -226,11 +229,12 @@ def _share(kept: NDArray[np.float64], all_of_them: NDArray[np.float64]) -> float
 
 async def compared(file: Path, measured: Measured, limit: int | None, progress: Progress) -> list[Item]:
     cases = read_conflicts(file)[:limit]
-    finder = Conflicts(measured.model, measured.judge, measured.lines)
+    finder, reader = Conflicts(measured.judge, measured.lines), TrainedReader(measured.model)
     items = []
     for number, case in enumerate(cases, start=1):
         passages = [passage_of(text, place) for place, text in enumerate(case.passages, start=1)]
-        weighed = await finder.weighed(case.question, passages)
+        readings = await reader.read(case.question, [ScoredPassage(p, 1.0, 1.0, 0.0, 1.0) for p in passages])
+        weighed = await finder.weighed(statements_of(readings))
         score = weighed[1] if weighed else 0.0
         found = score >= measured.lines.conflict
         told = f"{weighed[0].first_sentence}\n{weighed[0].second_sentence}" if weighed and found else "no contradiction"

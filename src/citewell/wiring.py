@@ -150,7 +150,7 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
             reader=seams.reader or TrainedReader(judging.model),
             agent=agent,
             judge=judging.judge,
-            conflicts=Conflicts(judging.model, TrainedJudge(judging.model)),
+            conflicts=Conflicts(TrainedJudge(judging.model)),
             confidence=Confidence.load(settings.confidence_file),
             conversations=conversations,
             options=EngineOptions(

@@ -375,6 +375,11 @@ def test_comments_of_the_model_are_taken_out_of_code() -> None:
     assert through(text) == "```bash\nsource install/setup.bash\n```\n\n[1]"
 
 
+def test_code_under_a_cited_lead_in_needs_no_marker_of_its_own() -> None:
+    text = "To start the robot, follow these steps:\n\n```bash\nsource install/setup.bash\n```\n"
+    assert through(text) == "To start the robot, follow these steps: [1]\n\n```bash\nsource install/setup.bash\n```"
+
+
 def test_links_are_kept_only_when_the_evidence_names_them() -> None:
     kept = "Its [manual](https://docs.example.org/ur) is at https://docs.example.org/ur."
     assert through(kept) == f"{kept} [2]"

@@ -7,13 +7,15 @@ from citewell.answering.confidence import ANSWER_FROM, Confidence, features_of
 from citewell.answering.evidence import Evidence
 from citewell.answering.refusals import PART_NOT_IN_BOOK
 from citewell.answering.topics import topic
-from citewell.judge import Conflict
+from citewell.judge import Conflict, Statement
 from citewell.reader import Inquiry, PassageReading, Quote, Reader, choose, compose, opening
 from citewell.retrieval import Retriever
 from citewell.values import Passage, ScoredPassage
 
 PAGES = 2
 """Pages that are looked at as a whole: lists, steps and code go on beyond the passage that was found."""
+_SENTENCES = 2
+"""Of each passage, that are held against those of others."""
 _ITSELF = 0.9
 """For "explain this": the text itself is the answer, and no question of the fit is like it."""
 
@@ -91,6 +93,12 @@ class Composer:
         best = sorted(readings, key=lambda reading: -reading.weight)
         urls = list(dict.fromkeys(reading.passage.url for reading in best))[:PAGES]
         return {url: await self._retriever.passages_of(url) for url in urls}
+
+
+def statements_of(readings: Sequence[PassageReading]) -> list[Statement]:
+    """What each passage says to the question, to be held against the others."""
+    told = [(place, reading, reading.said(_SENTENCES)) for place, reading in enumerate(readings)]
+    return [Statement(place, reading.passage, reading.answers, said) for place, reading, said in told if said]
 
 
 def _frozen(groups: Sequence[Sequence[Quote]]) -> tuple[tuple[Quote, ...], ...]:

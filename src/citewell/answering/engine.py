@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from citewell import __version__
 from citewell.answering.agent import PROMPT_HASH, BookAgent, Task
 from citewell.answering.citations import Sources
-from citewell.answering.composition import Composer, Composition
+from citewell.answering.composition import Composer, Composition, statements_of
 from citewell.answering.confidence import ANSWER_FROM, Confidence, level_of
 from citewell.answering.evidence import Cited, Evidence
 from citewell.answering.refusals import refusal_of, related_to
@@ -319,8 +319,8 @@ class Engine:
                 if run.composition.probability < ANSWER_FROM:
                     run.composition = await self._composer.of_book([other], found, run.background)
                     run.asked = other
-            if self._conflicts is not None:
-                run.conflict = await self._conflicts.find(run.asked, [item.passage for item in found])
+            if self._conflicts is not None and (self._agent is not None or run.probability >= ANSWER_FROM):
+                run.conflict = await self._conflicts.find(statements_of(run.composition.readings))
         if not run.evidence.shown:
             return self._refused(run)
         if self._agent is not None:

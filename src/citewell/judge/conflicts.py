@@ -1,6 +1,6 @@
 """Conflicts: passages that contradict each other on what was asked, told by the same judge. Precision first.
 
-What a passage says to the question is what the reading model finds answering; only that is held against the others.
+What a passage says to the question is what the reader finds answering; only that is held against the others.
 """
 
 import itertools
@@ -8,16 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from citewell.document import Code, Formula, Heading, Span, read_plain, sentences
-from citewell.inference import ReadingModel
 from citewell.judge.trained import Lines
 from citewell.judge.verdict import Judge, Pair
 from citewell.values import Passage
 
 _PASSAGES: Final = 4
 """That answer best; the others do not speak of what was asked."""
-_SENTENCES: Final = 2
-"""Of each passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +28,13 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Statement:
+    """What a passage says to a question: the sentences that answer it. `place` is that among the passages."""
+
     place: int
     passage: Passage
     answers: float
+    """How likely the passage answers."""
     sentences: tuple[str, ...]
 
     @property
@@ -44,20 +43,19 @@ class _Said:
 
 
 class Conflicts:
-    def __init__(self, model: ReadingModel, judge: Judge, lines: Lines | None = None) -> None:
-        self._model = model
+    def __init__(self, judge: Judge, lines: Lines | None = None) -> None:
         self._judge = judge
         self._line = (lines or Lines.load()).conflict
 
-    async def find(self, question: str, passages: Sequence[Passage]) -> Conflict | None:
+    async def find(self, statements: Sequence[Statement]) -> Conflict | None:
         """The two sentences that contradict each other most, when the judge is sure enough; None when none do."""
-        found = await self.weighed(question, passages)
+        found = await self.weighed(statements)
         return found[0] if found is not None and found[1] >= self._line else None
 
-    async def weighed(self, question: str, passages: Sequence[Passage]) -> tuple[Conflict, float] | None:
+    async def weighed(self, statements: Sequence[Statement]) -> tuple[Conflict, float] | None:
         """The likeliest conflict, and how likely it is."""
-        said = await self._answering(question, passages)
-        told: list[tuple[_Said, str, _Said]] = []
+        said = sorted(statements, key=lambda one: -one.answers)[:_PASSAGES]
+        told: list[tuple[Statement, str, Statement]] = []
         for one, other in itertools.combinations(said, 2):
             if one.section and one.section == other.section:
                 continue  # the parts of one section add to each other
@@ -71,29 +69,3 @@ class Conflicts:
                 conflict = Conflict(one.place, sentence, other.place, other.sentences[0], "contradicted")
                 best = verdict.contradicted, conflict
         return (best[1], best[0]) if best else None
-
-    async def _answering(self, question: str, passages: Sequence[Passage]) -> list[_Said]:
-        encoded = await self._model.encode([passage.embedded_text for passage in passages])
-        units = [_units(passage) for passage in passages]
-        asked = await self._model.ask_all(question, encoded, [[*u] for u in units])
-        said = []
-        for place, (passage, spans, reply) in enumerate(zip(passages, units, asked, strict=True)):
-            shift = len(passage.embedded_text) - len(passage.text)
-            ranked = sorted(zip(reply.units, spans, strict=True), key=lambda each: -each[0])
-            chosen = tuple(
-                passage.text[span.start - shift : span.end - shift] for score, span in ranked[:_SENTENCES] if score > 0
-            )
-            if chosen:
-                said.append(_Said(place, passage, reply.answers, chosen))
-        return sorted(said, key=lambda s: -s.answers)[:_PASSAGES]
-
-
-def _units(passage: Passage) -> list[Span]:
-    """The sentences of a passage, as places in its text under its headings. Two examples in code are no conflict."""
-    shift = len(passage.embedded_text) - len(passage.text)
-    return [
-        Span(start + shift, end + shift)
-        for block in passage.blocks or read_plain(passage.text)
-        if not isinstance(block, Heading | Code | Formula)
-        for start, end in sentences(passage.text, block)
-    ]

@@ -23,13 +23,11 @@ from citewell.document import (
     sentences,
 )
 from citewell.reader.asking import Inquiry
-from citewell.reader.reading import PassageReading, log_odds
+from citewell.reader.reading import ANSWERING, PassageReading, log_odds
 from citewell.reader.spread import Piece, Spread
 from citewell.text import content_stems
 from citewell.values import SELECTION_URL, Passage
 
-RELEVANT = 0.5
-"""From here on a unit belongs to what answers."""
 PASSAGE = 1.0
 """What the passage's log-odds count beside those of the unit."""
 WORDS = 1.0
@@ -169,7 +167,7 @@ def _in_reading_order(groups: Sequence[list[Quote]]) -> list[list[Quote]]:
 def _sections_listed(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Candidate]) -> list[Quote]:
     """Where several things are asked for and a heading names them, the headings below it are the list."""
     surest = max((_best([candidate.piece]) * candidate.piece.answers for candidate in ranked), default=1.0)
-    if not inquiry.several or inquiry.some or surest >= RELEVANT:
+    if not inquiry.several or inquiry.some or surest >= ANSWERING:
         return []
     for spread in spreads:
         for piece in spread.pieces:
@@ -249,7 +247,7 @@ class _Wholes:
         waits = announces(piece.passage.text, piece.block) or last.endswith(("...", "…", ",", "(", "-", "–"))
         counted = isinstance(after.block, ListItem | Table | Definition) and _COUNTED.search(last) is not None
         shown = isinstance(after.block, Code) and self._inquiry.code
-        related = _best(self._spread.thing(after)) >= (RELEVANT if isinstance(after.block, Code) else RELATED)
+        related = _best(self._spread.thing(after)) >= (ANSWERING if isinstance(after.block, Code) else RELATED)
         if not (waits or counted or shown or related):
             return []
         return self._thing(after)
@@ -290,7 +288,7 @@ class _Wholes:
         lead = self._spread.lead(siblings[0])
         announced = lead is not None and announces(lead.passage.text, lead.block)
         scores = [_best(self._spread.held(sibling)) for sibling in siblings]
-        relevant = [s for s, score in zip(siblings, scores, strict=True) if score >= max(RELEVANT, LIKE * max(scores))]
+        relevant = [s for s, score in zip(siblings, scores, strict=True) if score >= max(ANSWERING, LIKE * max(scores))]
         steps = isinstance(item.block, ListItem) and item.block.marker[:1].isdigit()
         short = _words(p for s in siblings for p in self._spread.held(s)) <= SHORT * 2
         fits = _words(p for s in siblings for p in self._spread.held(s)) <= ENOUGH
@@ -303,7 +301,7 @@ class _Wholes:
     def _one_item(self, item: Piece, piece: Piece, lead: Piece | None) -> list[Quote]:
         held = self._spread.held(item)
         if _words(held) > ENOUGH * 2:
-            held = [p for p in held if p is piece or p is item or _best([p]) >= RELEVANT]
+            held = [p for p in held if p is piece or p is item or _best([p]) >= ANSWERING]
         quotes = list(map(_all, held))
         long = lead is not None and lead.words > SHORT
         return [_last(lead), *quotes] if lead is not None and not long else quotes
@@ -315,7 +313,7 @@ class _Wholes:
             return [_all(p) for pieces in held for p in pieces]
         if _words(p for item in siblings for p in self._spread.whole(item)) <= MOST:
             return [_all(p) for item in siblings for p in self._spread.whole(item)]
-        kept = [pieces for pieces in held if _best(pieces) >= RELEVANT] or held[:8]
+        kept = [pieces for pieces in held if _best(pieces) >= ANSWERING] or held[:8]
         return [_all(p) for pieces in kept for p in pieces[:1]]
 
     # Tables
@@ -330,14 +328,14 @@ class _Wholes:
         if named and len(named) < len(rows):
             rows = named
         elif _words(pieces) > MOST:
-            rows = [(p, row) for p, row in rows if _row_score(p, row) >= RELEVANT] or rows[:12]
+            rows = [(p, row) for p, row in rows if _row_score(p, row) >= ANSWERING] or rows[:12]
         return [Quote(p, tuple(Span(r.start, r.end) for q, r in rows if q is p)) for p in pieces]
 
     def _standing_out(self, rows: Sequence[tuple[Piece, Row]]) -> list[tuple[Piece, Row]]:
         """The rows that answer where the others do not; none when it cannot be told, or when several are asked for."""
         if self._inquiry.several and not self._inquiry.some:
             return []
-        line = max(RELEVANT, LIKE * max((_row_score(p, row) for p, row in rows), default=0.0))
+        line = max(ANSWERING, LIKE * max((_row_score(p, row) for p, row in rows), default=0.0))
         relevant = [(p, row) for p, row in rows if _row_score(p, row) >= line]
         return relevant if len(relevant) * 2 <= len(rows) or self._inquiry.some else []
 
@@ -372,7 +370,7 @@ def _sentences(piece: Piece, *, whole: bool) -> Quote:
     if (whole and not selected) or not piece.units:
         return _all(piece)
     best = max(unit.score for unit in piece.units)
-    line = min(RELEVANT, best)
+    line = min(ANSWERING, best)
     kept = [n for n, unit in enumerate(piece.units) if unit.score >= line]
     first, last = kept[0], kept[-1]
     if first == 1 and not selected:

@@ -13,6 +13,8 @@ from citewell.inference import Asked
 from citewell.text import content_stems
 from citewell.values import Passage, ScoredPassage
 
+ANSWERING = 0.5
+"""From here on a unit belongs to what answers."""
 STEADY = 6.0
 """Log-odds beyond this say no more."""
 
@@ -40,6 +42,16 @@ class PassageReading:
     @property
     def best(self) -> float:
         return max((unit.score for block in self.units for unit in block), default=0.0)
+
+    def said(self, most: int) -> tuple[str, ...]:
+        """The sentences, items and rows that answer, best first. Code says nothing."""
+        found = sorted(
+            (-unit.score, unit.start, unit.end)
+            for block, units in zip(blocks_of(self.passage), self.units, strict=True)
+            for unit in units
+            if unit.score > ANSWERING and not isinstance(block, Code | Formula)
+        )
+        return tuple(self.passage.text[start:end] for _, start, end in found[:most])
 
     @property
     def weight(self) -> float:
