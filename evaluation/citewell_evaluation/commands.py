@@ -19,7 +19,7 @@ from citewell.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from citewell.answering.confidence import Confidence
-    from citewell.reader import Reader
+    from citewell.reader import TrainedReader
     from citewell.retrieval import Retriever
     from citewell.settings import Settings
     from citewell.wiring import Searching
@@ -84,7 +84,14 @@ def book(
 
 
 @evaluations.command("retrieval")
-def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None, against: Earlier = None) -> None:
+def retrieval(
+    dataset: Dataset,
+    as_json: JsonFlag = False,
+    html: HtmlFile = None,
+    against: Earlier = None,
+    cache: Cache = None,
+    rerank: Annotated[int, typer.Option(min=0, help="Order the first so many anew by the reading model")] = 0,
+) -> None:
     """Rank a corpus by words, by meaning and by both: nDCG@10, recall@100, MRR; with and without history."""
     from citewell.settings import Settings
     from citewell.wiring import open_searching, open_writer
@@ -92,10 +99,16 @@ def retrieval(dataset: Dataset, as_json: JsonFlag = False, html: HtmlFile = None
     from citewell_evaluation.retrieval import evaluate_retrieval
 
     async def run(progress: "Progress") -> "Evaluation":
-        settings = _apart(Settings.from_environment(), name_of(dataset))
-        async with open_searching(settings) as parts, open_writer(settings) as writer:
+        settings = Settings.from_environment()
+        apart = _apart(_kept_in(settings, cache), name_of(dataset))
+        async with open_searching(apart) as parts, open_writer(apart) as writer, _reader(settings, cache) as reader:
             return await evaluate_retrieval(
-                dataset, writer=writer, index=parts.index, embedder=parts.embedder, progress=progress
+                dataset,
+                writer=writer,
+                index=parts.index,
+                embedder=parts.embedder,
+                reranking=(reader, rerank) if rerank else None,
+                progress=progress,
             )
 
     _report(run, as_json=as_json, html=html, against=against)
@@ -211,7 +224,7 @@ def _patient(parts: "Searching") -> "Retriever":
 
 
 @contextlib.asynccontextmanager
-async def _reader(settings: "Settings", cache: Path | None) -> AsyncIterator["Reader"]:
+async def _reader(settings: "Settings", cache: Path | None) -> AsyncIterator["TrainedReader"]:
     """The shipped reader; what its model has read before is not read again."""
     from citewell.inference import ReadingModel
     from citewell.reader import TrainedReader
@@ -229,7 +242,7 @@ def _indexes(
     from citewell.wiring import open_searching, open_writer
     from citewell_evaluation.retrieval import ingest
 
-    root = settings.model_copy(update={"citewell_data_dir": cache}) if cache else settings
+    root = _kept_in(settings, cache)
 
     @contextlib.asynccontextmanager
     async def over(name: str, documents: "Sequence[Document]") -> AsyncIterator["Retriever"]:
@@ -240,6 +253,10 @@ def _indexes(
             yield _patient(parts)
 
     return over
+
+
+def _kept_in(settings: "Settings", cache: Path | None) -> "Settings":
+    return settings.model_copy(update={"citewell_data_dir": cache}) if cache else settings
 
 
 def _apart(settings: "Settings", name: str) -> "Settings":

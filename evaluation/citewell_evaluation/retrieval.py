@@ -15,6 +15,7 @@ from citewell.embedding import Embedder
 from citewell.index import Draft, IndexWriter, PassageIndex
 from citewell.index.payload import content_hash
 from citewell.retrieval import Retriever
+from citewell.retrieval.reranking import SAY, Reranker, reranked
 from citewell.values import Passage, ScoredPassage
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
 from citewell_evaluation.datasets import Document, RetrievalQuery, RetrievalSet, fingerprint, read_retrieval
@@ -24,18 +25,33 @@ _BATCH = 64
 _DEPTH = 100
 _SPACE = uuid.UUID("6f1c9c53-3d1b-4c53-9d8e-6f3a2f9f5d10")
 
+_PATIENCE = 120.0
+_ALONE = 100.0
+"""A say that outvotes the search."""
+
 Ranking = Sequence[str]
 """Ids of documents, best first."""
+Reranking = tuple[Reranker, int]
+"""Who orders the first so many anew."""
 
 
 async def evaluate_retrieval(
-    folder: Path, *, writer: IndexWriter, index: PassageIndex, embedder: Embedder, progress: Progress = quiet
+    folder: Path,
+    *,
+    writer: IndexWriter,
+    index: PassageIndex,
+    embedder: Embedder,
+    reranking: Reranking | None = None,
+    progress: Progress = quiet,
 ) -> Evaluation:
     """`writer` and `index` stand on one place of their own, never on the book's."""
     data = read_retrieval(folder)
     await ingest(data.documents, writer=writer, embedder=embedder, progress=progress)
-    retriever = Retriever(index, embedder)
-    asked = [await _ask(retriever, query, progress, (i, len(data.queries))) for i, query in enumerate(data.queries)]
+    retriever = Retriever(index, embedder, seconds=_PATIENCE)
+    asked = [
+        await _ask(retriever, query, reranking, progress, (i, len(data.queries)))
+        for i, query in enumerate(data.queries)
+    ]
     tables = [_rankings_table(data, asked)]
     follow_ups = [answer for answer in asked if answer.query.history]
     if follow_ups:
@@ -107,17 +123,26 @@ class _Asked:
     hybrid: Ranking
     alone: Ranking
     with_history: Ranking
+    reranked: Mapping[str, Ranking]
+    """Where asked for: by search and model, and by the model alone."""
     shown: tuple[ScoredPassage, ...]
     elapsed_ms: float
 
 
-async def _ask(retriever: Retriever, query: RetrievalQuery, progress: Progress, step: tuple[int, int]) -> _Asked:
+async def _ask(
+    retriever: Retriever, query: RetrievalQuery, reranking: Reranking | None, progress: Progress, step: tuple[int, int]
+) -> _Asked:
     standalone = await retriever.rank(query.rewritten or query.text, depth=_DEPTH)
     ranked = standalone.passages
     alone = with_history = ranked
     if query.history:
         alone = (await retriever.rank(query.text, depth=_DEPTH)).passages
         with_history = (await retriever.rank(query.text, depth=_DEPTH, history=query.history)).passages
+    anew: dict[str, Ranking] = {}
+    if reranking is not None:
+        for name, say in (("hybrid and reader", SAY), ("reader", _ALONE)):
+            text = query.rewritten or query.text
+            anew[f"{name}, first {reranking[1]}"] = _ids(await reranked(reranking[0], text, ranked, reranking[1], say))
     progress(step[0] + 1, step[1], "queries")
     return _Asked(
         query,
@@ -126,6 +151,7 @@ async def _ask(retriever: Retriever, query: RetrievalQuery, progress: Progress, 
         hybrid=_ids(ranked),
         alone=_ids(alone),
         with_history=_ids(with_history),
+        reranked=anew,
         shown=ranked[:5],
         elapsed_ms=standalone.embedding_ms + standalone.search_ms,
     )
@@ -140,6 +166,7 @@ def _rankings_table(data: RetrievalSet, asked: Sequence[_Asked]) -> FigureTable:
         "BM25": [a.bm25 for a in asked],
         "dense": [a.dense for a in asked],
         "hybrid": [a.hybrid for a in asked],
+        **{name: [a.reranked[name] for a in asked] for name in (asked[0].reranked if asked else ())},
     }
     relevant = [a.query.relevant for a in asked]
     at_ten = {name: [ndcg(r, rel, 10) for r, rel in zip(rs, relevant, strict=True)] for name, rs in ways.items()}

@@ -30,6 +30,8 @@ class Settings(BaseSettings):
     gemini_base_url: str = GEMINI_BASE_URL
     confidence_file: Path | None = None
     """What `citewell calibrate --out` wrote, in place of the shipped confidence model."""
+    rerank: int = Field(0, ge=0, le=50)
+    """So many of the first passages are ordered anew by the reading model; 0, the default, leaves them as they are."""
     model_calls_per_minute: int | None = Field(None, ge=0)
     """Of the hosted model, in all; the next three likewise. `MODEL_KEY_…` are those of each API key."""
     model_calls_per_day: int | None = Field(None, ge=0)

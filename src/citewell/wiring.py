@@ -145,8 +145,12 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
     async with open_conversations(settings) as conversations:
         hosted = seams.model or _hosted_model(settings)
         agent = BookAgent(hosted, budget=_budget(settings)) if hosted else None
+        retriever = searching.retriever
+        if settings.rerank:
+            reranker = TrainedReader(judging.model)
+            retriever = Retriever(searching.index, searching.embedder, reranker=reranker, rerank=settings.rerank)
         engine = Engine(
-            retriever=searching.retriever,
+            retriever=retriever,
             reader=seams.reader or TrainedReader(judging.model),
             agent=agent,
             judge=judging.judge,
@@ -158,7 +162,7 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
                 sources_when_model_fails=settings.agent_fallback == "sources",
             ),
         )
-        yield Parts(settings, engine, agent, searching.retriever, searching.index, searching.embedder, conversations)
+        yield Parts(settings, engine, agent, retriever, searching.index, searching.embedder, conversations)
 
 
 def _budget(settings: Settings) -> ModelBudget:

@@ -121,6 +121,33 @@ async def test_an_identifier_comes_first(retriever: Retriever, query: str) -> No
     assert "gz_sim" in found.passages[0].passage.text
 
 
+class Preferring:
+    """A re-ranker that wants one word."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    async def weigh(self, query: str, passages: Sequence[Passage]) -> list[float]:
+        return [float(self.word in passage.text) for passage in passages]
+
+
+async def test_a_reranker_has_a_say_among_the_first_and_no_more(index: EdgeIndex) -> None:
+    question = "zero moment point of a walking robot"
+
+    async def first(rerank: int) -> str:
+        retriever = Retriever(index, HashingEmbedder(), reranker=Preferring("polygon"), rerank=rerank)
+        return (await retriever.search(question, score_threshold=0.0)).passages[0].passage.text
+
+    assert "balance" in await first(0)
+    assert "polygon" in await first(8)
+    assert "balance" in await first(1)
+
+
+async def test_a_reranker_does_not_cost_an_identifier(index: EdgeIndex) -> None:
+    retriever = Retriever(index, HashingEmbedder(), reranker=Preferring("Invoices"), rerank=8)
+    assert "gz_sim" in (await retriever.search("gz_sim", score_threshold=0.0)).passages[0].passage.text
+
+
 async def test_a_repeated_passage_is_shown_once(retriever: Retriever) -> None:
     found = await retriever.search("zero moment point walking robot balance", score_threshold=0.0, top_k=8)
     texts = [p.passage.text.rstrip(".!") for p in found.passages]

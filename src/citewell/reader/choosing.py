@@ -283,28 +283,29 @@ class _Wholes:
     # Lists
 
     def _item(self, item: Piece, piece: Piece) -> list[Quote]:
-        """The list when several of its items answer, when they are steps, or when it is announced and short."""
+        """The list, or the one item with what it holds; under the sentence that announces the list."""
         siblings = self._spread.siblings(item)
         lead = self._spread.lead(siblings[0])
-        announced = lead is not None and announces(lead.passage.text, lead.block)
-        scores = [_best(self._spread.held(sibling)) for sibling in siblings]
-        relevant = [s for s, score in zip(siblings, scores, strict=True) if score >= max(ANSWERING, LIKE * max(scores))]
-        steps = isinstance(item.block, ListItem) and item.block.marker[:1].isdigit()
-        short = _words(p for s in siblings for p in self._spread.held(s)) <= SHORT * 2
-        fits = _words(p for s in siblings for p in self._spread.held(s)) <= ENOUGH
-        many = self._inquiry.several or (len(relevant) > 1 and fits)
-        if len(siblings) > 1 and (many or (steps and self._inquiry.steps) or (announced and short)):
-            quotes = self._items(siblings)
-            return [_last(lead), *quotes] if announced and lead is not None else quotes
-        return self._one_item(item, piece, lead if announced else None)
-
-    def _one_item(self, item: Piece, piece: Piece, lead: Piece | None) -> list[Quote]:
+        if lead is not None and not announces(lead.passage.text, lead.block):
+            lead = None
+        if len(siblings) > 1 and self._wants_all(siblings, announced=lead is not None):
+            return [*([_last(lead)] if lead else []), *self._items(siblings)]
         held = self._spread.held(item)
         if _words(held) > ENOUGH * 2:
             held = [p for p in held if p is piece or p is item or _best([p]) >= ANSWERING]
-        quotes = list(map(_all, held))
-        long = lead is not None and lead.words > SHORT
-        return [_last(lead), *quotes] if lead is not None and not long else quotes
+        return [*([_all(lead)] if lead and lead.words <= SHORT else []), *map(_all, held)]
+
+    def _wants_all(self, siblings: Sequence[Piece], *, announced: bool) -> bool:
+        """Several things or steps are asked for; or the list is short, and it is announced or several of it answer."""
+        block = siblings[0].block
+        if self._inquiry.several or (
+            self._inquiry.steps and isinstance(block, ListItem) and block.marker[:1].isdigit()
+        ):
+            return True
+        held = [self._spread.held(item) for item in siblings]
+        scores = [_best(pieces) for pieces in held]
+        answering = sum(score >= max(ANSWERING, LIKE * max(scores)) for score in scores)
+        return (announced or answering > 1) and sum(map(_words, held)) <= ENOUGH
 
     def _items(self, siblings: Sequence[Piece]) -> list[Quote]:
         """All items with what they hold; of a long list the items' own text, and of an endless one what answers."""

@@ -5,15 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from citewell.document import (
-    Caption,
     Code,
     Definition,
     Formula,
     ListItem,
-    Paragraph,
     Table,
+    content,
     prose,
-    sentences,
     table_row,
 )
 from citewell.reader.choosing import Quote
@@ -59,52 +57,55 @@ def _tight(previous: Quote, quote: Quote) -> bool:
     return bool(quote.label) or all(isinstance(block, ListItem) for block in blocks)
 
 
-def _rendered(quotes: Sequence[Quote], markers: Sequence[str], *, alone: bool) -> Iterator[str]:
-    first = quotes[0].piece
-    if quotes[0].label:
-        yield f"- **{quotes[0].label}**: {_flat(_texts(quotes[0])[0])} {markers[0]}"
-        return
-    match first.block:
-        case Table(header=header, rows=rows):
-            columns = len(header) or max((len(row.cells) for row in rows), default=1)
-            yield table_row(header or [""] * columns)
-            yield "|" + " --- |" * columns
-            for quote, marker in zip(quotes, markers, strict=True):
-                for text in _texts(quote):
-                    yield f"{text.strip().removesuffix('|').rstrip()} {marker} |"
+def _rendered(quotes: Sequence[Quote], markers: Sequence[str], *, alone: bool) -> list[str]:
+    """The lines of one block, of which there may be several pieces; each piece has its own marker."""
+    first = quotes[0]
+    if first.label:
+        return [f"- **{first.label}**: {_flat(_texts(first)[0])} {markers[0]}"]
+    told = " ".join(f"{_told(quote)} {marker}" for quote, marker in zip(quotes, markers, strict=True))
+    match first.piece.block:
+        case Table() as table:
+            return [*_table_head(table), *_table_rows(quotes, markers)]
         case Code(language=language):
-            inner = "\n".join(prose(quote.piece.passage.text, quote.piece.block) for quote in quotes)
-            fence = "`" * max(3, *(len(run) + 1 for run in _BACKTICKS.findall(inner)), 3)
-            yield f"{fence}{language}"
-            yield from _dedented(inner)
-            yield fence
-        case Formula():
-            yield f"{first.text} {markers[0]}"
-        case ListItem(marker=sign):
-            told = " ".join(f"{_item_text(q)} {m}" for q, m in zip(quotes, markers, strict=True))
-            yield told if alone else f"{sign} {told}"
+            return _fenced("\n".join(prose(q.piece.passage.text, q.piece.block) for q in quotes), language)
+        case ListItem(marker=sign) if not alone:
+            return [f"{sign} {told}"]
         case Definition(term=term):
-            told = " ".join(f"{_meaning(q)} {m}" for q, m in zip(quotes, markers, strict=True))
-            yield f"**{term.strip('*')}**: {told}"
-        case Paragraph() | Caption():
-            yield " ".join(f"{_flat(t)} {m}" for q, m in zip(quotes, markers, strict=True) for t in _texts(q))
+            return [f"**{term.strip('*')}**: {told}"]
         case _:
-            return
+            return [told]
+
+
+def _told(quote: Quote) -> str:
+    """What is quoted, on one line and without the marks of its block."""
+    text, block = quote.piece.passage.text, quote.piece.block
+    match block:
+        case ListItem() | Definition():
+            return _flat(content(text, block))
+        case Formula():
+            return quote.piece.text
+        case _:
+            return " ".join(map(_flat, _texts(quote)))
 
 
 def _texts(quote: Quote) -> list[str]:
     return [quote.piece.passage.text[start:end] for start, end in quote.spans]
 
 
-def _item_text(quote: Quote) -> str:
-    text, block = quote.piece.passage.text, quote.piece.block
-    units = sentences(text, block)
-    return _flat(text[units[0].start if units else block.start : block.end])
+def _table_head(table: Table) -> list[str]:
+    columns = len(table.header) or max((len(row.cells) for row in table.rows), default=1)
+    return [table_row(table.header or [""] * columns), "|" + " --- |" * columns]
 
 
-def _meaning(quote: Quote) -> str:
-    text, block = quote.piece.passage.text, quote.piece.block
-    return _flat(" ".join(text[start:end] for start, end in sentences(text, block) if start > block.start))
+def _table_rows(quotes: Sequence[Quote], markers: Sequence[str]) -> Iterator[str]:
+    for quote, marker in zip(quotes, markers, strict=True):
+        for text in _texts(quote):
+            yield f"{text.strip().removesuffix('|').rstrip()} {marker} |"
+
+
+def _fenced(code: str, language: str) -> list[str]:
+    fence = "`" * max(3, *(len(run) + 1 for run in _BACKTICKS.findall(code)), 3)
+    return [f"{fence}{language}", *_dedented(code), fence]
 
 
 def _dedented(code: str) -> list[str]:

@@ -15,6 +15,7 @@ from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, has_unknown_word, with_best_meaning
+from citewell.retrieval.reranking import Reranker, reranked
 from citewell.retrieval.selection import shown
 from citewell.retrieval.spelling import Vocabulary
 from citewell.values import NO_FILTERS, Filters, Generation, Message, Page, PageEntry, Passage, ScoredPassage, Vector
@@ -50,13 +51,25 @@ class Found:
 
 class Retriever:
     def __init__(
-        self, index: PassageIndex, embedder: Embedder, *, seconds: float = SECONDS, remembered: int = REMEMBERED
+        self,
+        index: PassageIndex,
+        embedder: Embedder,
+        *,
+        seconds: float = SECONDS,
+        remembered: int = REMEMBERED,
+        reranker: Reranker | None = None,
+        rerank: int = 0,
     ) -> None:
-        """`seconds` bound a search with all its retries; as many searches as `remembered` are not made again."""
+        """`seconds` bound a search with all its retries; as many searches as `remembered` are not made again.
+
+        The `reranker`, if there is one, has a say in the order of the first `rerank` passages.
+        """
         self._index = index
         self._embedder = embedder
         self._seconds = seconds
         self._most_remembered = remembered
+        self._reranker = reranker
+        self._rerank = rerank
         self._remembered: OrderedDict[_Asked, Found] = OrderedDict()
         """Searches made last. What they found is good as long as its generation is the current one."""
         self._vocabulary: tuple[str, Vocabulary] | None = None
@@ -100,6 +113,9 @@ class Retriever:
             spelt = await self._spelt(query, generation)
             if spelt != query:
                 ranked = await self.rank(spelt, depth=top_k, filters=filters, history=history)
+        if self._reranker is not None and self._rerank:
+            passages = await reranked(self._reranker, ranked.query, ranked.passages, self._rerank)
+            ranked = replace(ranked, passages=tuple(passages))
         threshold = WEAKEST_SCORE if score_threshold is None else score_threshold
         strong = [found for found in ranked.passages if found.score >= threshold]
         found = replace(ranked, passages=tuple(shown(strong, limit=top_k)), total_found=len(strong))
