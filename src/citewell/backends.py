@@ -1,4 +1,4 @@
-"""Which index and which embedder serve, from the settings. Each is imported when it is chosen."""
+"""Backends: which index and which embedder serve, from the settings. Each is imported when it is chosen."""
 
 from citewell.embedding import Embedder
 from citewell.index import IndexWriter, PassageIndex

@@ -7,7 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads typing's own only from Python 3.12 on
 
-from citewell.values import Answer, Question, ScoredPassage
+from citewell.values import Answer, ScoredPassage
 
 
 class QueryProcessing(TypedDict):
@@ -81,12 +81,6 @@ class DeterminismRecord(TypedDict):
     output_hash: str
     consistent: bool
     validation_timestamp: str
-
-
-def query_processing(question: Question) -> QueryProcessing:
-    if question.mode == "selected_text":
-        return {"query": question.text, "mode": "selected_text_only", "selected_text": question.selection or ""}
-    return {"query": question.text, "mode": "full_book"}
 
 
 def retrieved_content(found: list[tuple[int, ScoredPassage]], *, conflicting: bool) -> RetrievedContent:

@@ -1,4 +1,4 @@
-"""The one clock of a question: a moment by which it must be answered, handed down to all that it waits for."""
+"""The deadline, the one clock of a question: when it must be answered, handed down to all that it waits for."""
 
 import asyncio
 import contextlib

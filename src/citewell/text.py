@@ -1,4 +1,4 @@
-"""Words and their stems. Pure. The only module that imports Stemmer."""
+"""Stemming: words and their stems. Pure. The only module that imports Stemmer."""
 
 import re
 import threading

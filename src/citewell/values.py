@@ -1,4 +1,4 @@
-"""The vocabulary: frozen values that every other module speaks in. No I/O, no wire names, no settings."""
+"""Values, the domain model: frozen values that every other module speaks in. No I/O, no wire names, no settings."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The only place where the parts that answer are put together. Everything heavy is imported here, when it is needed."""
+"""The composition root: the parts that answer, put together here alone. What is heavy is imported when needed."""
 
 import contextlib
 from collections.abc import AsyncIterator

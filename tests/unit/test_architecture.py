@@ -127,3 +127,17 @@ def test_every_package_has_its_line_in_the_architecture() -> None:
     text = (SOURCE.parents[1] / "docs" / "architecture.md").read_text("utf-8")
     packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     assert {name for name in packages if f"| `{name}/`" not in text} == set()
+
+
+WORDS = (
+    "abstention, admission, analytics, authentication, chunking, circuit breaker, citation gate, composition root, "
+    "concurrency limiter, contradiction detection, crawler, cross-encoder, deadline, domain model, entailment, "
+    "extractive question answering, fact checking, groundedness, hybrid search, idempotency store, language detection, "
+    "middleware, prompt injection, query cache, query rewriting, rate limiter, retriever, server-sent events, "
+    "small talk, spelling correction, ssrf guard, stemming, supervisor"
+)
+
+
+def test_who_looks_for_a_word_of_the_field_finds_the_module_that_has_it() -> None:
+    opened = " ".join((ast.get_docstring(tree) or "").partition("\n")[0].lower() for _, tree in modules())
+    assert [word for word in WORDS.split(", ") if word not in opened] == []

@@ -2,8 +2,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from citewell.contracts import CONTRACTS, ResponseGeneration, query_processing, response_generation
-from citewell.values import Answer, Citation, Passage, Question
+from citewell.contracts import CONTRACTS, ResponseGeneration, response_generation
+from citewell.values import Answer, Citation, Passage
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 PASSAGE = Passage("1", "/docs/nodes", "Nodes", "A node is a process.", 0, 0, 20, ("What",), "what", "Module 1")
@@ -32,12 +32,6 @@ def test_the_published_schemas_are_those_of_the_types() -> None:
     for name, contract in CONTRACTS.items():
         published = json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))
         assert published == TypeAdapter(contract).json_schema(), f"run scripts/write_schemas.py for {name}"
-
-
-def test_the_modes_have_the_seeds_names() -> None:
-    assert query_processing(Question("What?", "s"))["mode"] == "full_book"
-    confined = query_processing(Question("What?", "s", mode="selected_text", selection="Text."))
-    assert confined == {"query": "What?", "mode": "selected_text_only", "selected_text": "Text."}
 
 
 def test_an_answer_is_rendered_as_the_response_contract() -> None:

@@ -1,4 +1,4 @@
-"""Sources as a reader sees them: numbered from 1 in the order of use, passages of one place joined. Pure.
+"""Citations as a reader sees them: numbered from 1 in the order of use, passages of one place joined. Pure.
 
 The gate works with the numbers of the evidence; its text is renumbered on its way out, sentence by sentence.
 """

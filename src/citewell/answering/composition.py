@@ -1,4 +1,4 @@
-"""The built-in model at work: passages are read for a question, and what answers it is quoted, part by part."""
+"""Extractive answering, built in: passages are read for a question, and what answers it is quoted, part by part."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

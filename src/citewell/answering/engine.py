@@ -1,4 +1,4 @@
-"""The one place where the steps of a question stand in order. Knows no HTTP, no settings and no concrete index.
+"""The answering pipeline: the steps of a question in order. Knows no HTTP, no settings and no concrete index.
 
 The steps run in a task of their own, which says its events into a queue: what is below are plain coroutines under one
 deadline, and the stream is what a reader takes out of the queue.

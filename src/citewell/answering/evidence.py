@@ -1,4 +1,4 @@
-"""What one run may quote: passages and selections, numbered in the order they were shown. Pure.
+"""Evidence, the context of an answer: passages and selections it may quote, numbered in the order shown. Pure.
 
 These numbers are what a model cites and the gate checks; they are never given twice and never change within a run.
 A reader sees the numbers of `sources.py` in their place.

@@ -1,4 +1,4 @@
-"""What is said when nothing answers, and the sections offered as places to look. Pure."""
+"""Refusals (abstention): what is said when nothing answers, and the sections offered as places to look. Pure."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The host: greetings, thanks and questions about the book as a whole, answered from its table of contents.
+"""Small talk: greetings, thanks and questions about the book as a whole, answered from its table of contents.
 
 Only what is nothing else is taken for small talk; whoever asks about the book's subject gets the book's words.
 """

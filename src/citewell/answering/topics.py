@@ -1,4 +1,4 @@
-"""What a question is about, for the sentence that says the selection does not hold it."""
+"""Topic extraction: what a question is about, for the sentence that says the selection does not hold it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What lives as long as the server: made in the app's lifespan, read by the routes."""
+"""Application state: what lives as long as the server, made in the app's lifespan, read by the routes."""
 
 import asyncio
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The guard of a route: rate limit of the address, key and API version, then the body."""
+"""Authentication and limits before a route: rate limit of the address, key and API version, then the body."""
 
 from dataclasses import dataclass
 from typing import Literal

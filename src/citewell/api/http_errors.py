@@ -87,86 +87,71 @@ class ErrorRow:
     """Seconds for the header Retry-After."""
 
 
-_WAIT = 5
+def _row(
+    error: type[CitewellError],
+    status: int,
+    message: str | None = None,
+    *,
+    code: str = "",
+    reader: tuple[str, int] | None = None,
+    wait: int | None = 5,
+) -> ErrorRow:
+    """Readers get the same code in upper case with the same status, unless `reader` says otherwise."""
+    code = code or error.code
+    reader_code, reader_status = reader or (code.upper(), status)
+    return ErrorRow(error, code, reader_code, status, reader_status, message, wait if message else None)
+
+
 TABLE = (
-    ErrorRow(InvalidInputError, "validation_error", "VALIDATION_ERROR", 400, 400),
-    ErrorRow(PayloadTooLarge, "payload_too_large", "PAYLOAD_TOO_LARGE", 413, 413),
-    ErrorRow(SlowBody, "request_timeout", "REQUEST_TIMEOUT", 408, 408),
-    ErrorRow(Unauthorized, "unauthorized", "UNAUTHORIZED", 401, 401),
-    ErrorRow(NotAcceptable, "not_acceptable", "NOT_ACCEPTABLE", 406, 406),
-    ErrorRow(PathUnknown, "not_found", "NOT_FOUND", 404, 404),
-    ErrorRow(NotFoundError, "not_found", "NOT_FOUND", 404, 404),
-    ErrorRow(MethodNotAllowed, "method_not_allowed", "METHOD_NOT_ALLOWED", 405, 405),
-    ErrorRow(KeyConflict, "conflict", "CONFLICT", 409, 409),
-    ErrorRow(LimitReached, "rate_limited", "RATE_LIMIT_EXCEEDED", 429, 429),
-    ErrorRow(
+    _row(InvalidInputError, 400),
+    _row(PayloadTooLarge, 413),
+    _row(SlowBody, 408),
+    _row(Unauthorized, 401),
+    _row(NotAcceptable, 406),
+    _row(PathUnknown, 404),
+    _row(NotFoundError, 404),
+    _row(MethodNotAllowed, 405),
+    _row(KeyConflict, 409),
+    _row(LimitReached, 429, reader=("RATE_LIMIT_EXCEEDED", 429)),
+    _row(
         CollectionNotFoundError,
-        "retrieval_unavailable",
-        "RETRIEVAL_FAILED",
         503,
-        500,
         "No documentation has been indexed yet. Ingest it, then ask again.",
+        code=RetrievalError.code,
+        reader=("RETRIEVAL_FAILED", 500),
+        wait=None,
     ),
-    ErrorRow(
+    _row(
         RetrievalError,
-        "retrieval_unavailable",
-        "RETRIEVAL_FAILED",
         503,
-        500,
         "The documentation cannot be searched right now. Please try again in a moment.",
-        _WAIT,
+        reader=("RETRIEVAL_FAILED", 500),
     ),
-    ErrorRow(
+    _row(
         EmbeddingError,
-        "embedding_failed",
-        "SERVICE_UNAVAILABLE",
-        503,
         503,
         "The question could not be prepared for the search. Please try again in a moment.",
-        _WAIT,
+        reader=("SERVICE_UNAVAILABLE", 503),
     ),
-    ErrorRow(
+    _row(
         ModelError,
-        "agent_unavailable",
-        "OPENAI_ERROR",
         503,
-        502,
         "The answering model is not available right now. Please try again in a moment.",
-        _WAIT,
+        reader=("OPENAI_ERROR", 502),
     ),
-    ErrorRow(
+    _row(
         DatabaseError,
-        "database_unavailable",
-        "DATABASE_ERROR",
-        503,
         503,
         "Service temporarily unavailable. Database connection failed.",
-        _WAIT,
+        reader=("DATABASE_ERROR", 503),
     ),
-    ErrorRow(
-        DeadlineError,
-        "timeout",
-        "TIMEOUT",
-        504,
-        504,
-        "The answer took too long. Please try again, perhaps with a shorter question.",
-    ),
-    ErrorRow(
-        Stopping,
-        "service_unavailable",
-        "SERVICE_UNAVAILABLE",
-        503,
-        503,
-        "The server is restarting. Please ask again in a moment.",
-        _WAIT,
-    ),
-    ErrorRow(
+    _row(DeadlineError, 504, "The answer took too long. Please try again, perhaps with a shorter question.", wait=None),
+    _row(Stopping, 503, "The server is restarting. Please ask again in a moment."),
+    _row(
         CitewellError,
-        "internal_error",
-        "INTERNAL_ERROR",
-        500,
         500,
         "Something went wrong on our side. Please quote the request's id when you report it.",
+        wait=None,
     ),
 )
 INTERNAL = TABLE[-1]

@@ -1,4 +1,4 @@
-"""What the API can be told, and the parts it is given. Nothing here reads the environment."""
+"""Options of the API: what it can be told, and the parts it is given. Nothing here reads the environment."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager

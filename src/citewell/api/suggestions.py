@@ -1,4 +1,4 @@
-"""Questions to begin with, from the book's own headings. Only what the book's search finds is offered."""
+"""Suggested questions to begin with, from the book's own headings. Only what the book's search finds is offered."""
 
 import asyncio
 import re

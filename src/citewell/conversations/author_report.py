@@ -1,4 +1,4 @@
-"""What readers ask, what was refused, what was voted down: figures and tables for the author of the book. Pure."""
+"""Analytics for the author: what readers ask, what was refused or voted down, as figures and tables. Pure."""
 
 import math
 import unicodedata

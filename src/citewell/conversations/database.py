@@ -1,4 +1,4 @@
-"""One database: every call is bounded, repeated once after a disconnect, and every foreign error is a DatabaseError.
+"""The database: every call is bounded, repeated once after a disconnect, and every foreign error is a DatabaseError.
 
 Knows no table and no driver. Imports sqlalchemy (1 s): open it late.
 """

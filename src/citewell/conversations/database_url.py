@@ -1,4 +1,4 @@
-"""Where the conversations are: DATABASE_URL, as hosts give it, in the form that the drivers take. Pure."""
+"""The database URL: where the conversations are, as hosts give it, in the form that the drivers take. Pure."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The tables as the newest migration leaves them. Queries are written against these; migrations do not import them."""
+"""The schema as the newest migration leaves it. Queries are written against it; migrations do not import it."""
 
 from datetime import UTC, datetime
 

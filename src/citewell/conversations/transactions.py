@@ -1,4 +1,4 @@
-"""What the two databases have in common: work done in one transaction, and the seconds that bound it."""
+"""Transactions, what the two databases have in common: work done in one transaction, and the seconds that bound it."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The values that a conversation is read back in. Pure."""
+"""Turns: the values that a conversation is read back in. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The few places where Postgres and SQLite differ, for a connection that is in a transaction."""
+"""SQL dialects: the few places where Postgres and SQLite differ, for a connection that is in a transaction."""
 
 import hashlib
 from datetime import UTC, datetime

@@ -17,7 +17,6 @@ from citewell.document.blocks import (
     Tab,
     Table,
     announces,
-    holders,
     moved,
 )
 from citewell.document.encoding import blocks_from_json, blocks_to_json, type_name
@@ -52,7 +51,6 @@ __all__ = [
     "container_part",
     "content",
     "ends_sentence",
-    "holders",
     "moved",
     "part_of",
     "prose",

@@ -1,6 +1,5 @@
 """The blocks that a page is made of: what each is, where it stands in the page's text, and what holds it. Pure."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -125,8 +124,3 @@ def announces(text: str, block: Block) -> bool:
     if isinstance(block, Heading | Admonition | Tab):
         return True
     return isinstance(block, Paragraph | ListItem) and text[block.end - 1 : block.end] in (":", "：")
-
-
-def holders(blocks: Sequence[Block], block: Block, first_block: int = 0) -> list[Block]:
-    """The blocks that hold this one, as far as they are among `blocks`, which begin at the page's `first_block`."""
-    return [blocks[i - first_block] for i in block.within if 0 <= i - first_block < len(blocks)]

@@ -1,4 +1,4 @@
-"""Which language a text is in: by its script, and among languages of one script by their commonest words. Pure.
+"""Language detection: by script, and among languages of one script by their commonest words. Pure.
 
 Small on purpose: it tells the languages of one book apart, and says nothing where it cannot.
 """

@@ -1,6 +1,6 @@
-"""Embedders: texts into vectors. The seam, and a memory of queries that fits every implementation.
+"""Embedders: texts into vectors. The seam, and the query cache, a memory of queries that fits every implementation.
 
-`builtin` runs in process; `hosted` speaks to providers over HTTP.
+`builtin` runs in process; `hosted_embedders` speaks to providers over HTTP.
 """
 
 from collections import OrderedDict

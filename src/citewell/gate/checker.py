@@ -1,4 +1,4 @@
-"""Each piece of model text against the passages shown: may it stand, with which markers, and if not, why."""
+"""Groundedness: each piece of model text against the passages shown. May it stand, with which markers; if not, why."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Citation markers and unsafe Markdown in model text: brought into one form, kept or removed. Code spans stay."""
+"""Citation markers, and sanitising of Markdown in model text: brought into one form, kept or removed. Code stays."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""A look at every passage of a generation: are they what was written? Pure."""
+"""Integrity check, a look at every passage of a generation: are they what was written? Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reading a page within bounds of time and memory: a large one is read in a worker process that may be ended.
+"""Sandboxed reading within bounds of time and memory: a large page is read in a worker process that may be ended.
 
 The readers are at worst quadratic, so a small page is over in a few seconds and is read where we are. A worker that
 takes more CPU than it may, more memory, or dies of a parser's fault takes one page with it and not the run.

@@ -1,4 +1,4 @@
-"""A site as a source of pages: found by sitemap, llms.txt or links, fetched politely, each page's article read."""
+"""The crawler, a site as a source: pages found by sitemap, llms.txt or links, fetched politely, articles read."""
 
 import asyncio
 import codecs

@@ -1,4 +1,4 @@
-"""A page into passages: whole blocks of one section together, each passage within the embedder's limit. Pure.
+"""Chunking, a page into passages: whole blocks of one section together, each passage within the embedder's limit. Pure.
 
 A passage's text is exactly a slice of the page's. A block that is larger than the limit is divided between its rows,
 lines or sentences, and each piece knows which of how many it is.

@@ -1,4 +1,4 @@
-"""What one run leaves for the next: which generation it made of what, and what the site said about each page.
+"""Incremental ingest: what one run leaves for the next, the generation it made and what the site said of each page.
 
 A small JSON file. Lost or damaged, it costs time and nothing else.
 """

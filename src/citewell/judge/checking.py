@@ -1,4 +1,4 @@
-"""Checking any text against passages: each sentence supported, contradicted or not stated, with its exact place."""
+"""Fact checking of any text: each sentence supported, contradicted or not stated by passages, with its place."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence

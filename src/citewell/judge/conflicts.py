@@ -1,4 +1,4 @@
-"""Conflicts: passages that contradict each other on what was asked, told by the same judge. Precision first.
+"""Contradiction detection: passages that contradict each other on what was asked, by the same judge. Precision first.
 
 What a passage says to the question is what the reader finds answering; only that is held against the others.
 """

@@ -1,4 +1,4 @@
-"""A judge that a provider runs: any server that speaks OpenAI's chat completions. Plain HTTP, no SDK.
+"""LLM as a judge, one that a provider runs: any server that speaks OpenAI's chat completions. Plain HTTP, no SDK.
 
 All sentences of an answer go into one call. The provider's errors become ours here, once, without its words.
 """

@@ -1,4 +1,4 @@
-"""What was shown in a run, and what of it supports a sentence: quotes, vetoes, then the judge over chosen windows.
+"""Entailment by what was shown in a run: does it support a sentence? Quotes, vetoes, then the judge over windows.
 
 Pure but for the judge. The windows that speak of the sentence are chosen by its words; whether they say it, the judge
 says. A sentence may rest on two passages together.

@@ -1,4 +1,4 @@
-"""The judge that ships: Citewell's reading model, trained to tell, on the CPU."""
+"""The entailment model that ships, the judge: Citewell's reading model, trained to tell, on the CPU."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The seam of the judge: does the evidence support, contradict or not state a sentence? Values only."""
+"""Entailment, the seam of the judge: does the evidence support, contradict or not state a sentence? Values only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which blocks make up the answer: the reader's scores say what answers, the structure what belongs to it. Pure.
+"""Answer selection: the reader's scores say which blocks answer, the structure what belongs to them. Pure.
 
 What announces something brings it along; items, rows and steps come whole or not at all; prose comes by sentences.
 """

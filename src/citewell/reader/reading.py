@@ -1,4 +1,4 @@
-"""The reader: for a question, how likely each passage answers it, and which sentences, items, rows and lines do.
+"""The reader, extractive question answering: how likely each passage answers, and which sentences, items and rows do.
 
 The scores come from the trained model of `inference`. It reads English; elsewhere the search's own scores stand in.
 """

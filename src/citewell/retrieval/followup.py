@@ -1,4 +1,4 @@
-"""Questions that lean on the turns before them: "And how long does that take?". Pure.
+"""Query rewriting of follow-ups, questions that lean on the turns before them: "And how long does that take?". Pure.
 
 Such a question is made to stand alone: what it points at with a pronoun is put in its place. What was said before also
 pulls a little on the search: its words count in BM25, and the meaning of the last message is mixed into the vector of

@@ -1,4 +1,4 @@
-"""Two rankings into one. Pure; the form and the weights were chosen on data (docs/decisions/0005-fusion.md)."""
+"""Hybrid fusion: two rankings into one. Pure; chosen and weighed on data (docs/decisions/0005-fusion.md)."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Retriever: a question into ranked passages. Knows no Qdrant and no model, only the seams to them."""
+"""The retriever, hybrid search: a question into ranked passages. Knows no Qdrant and no model, only their seams."""
 
 import asyncio
 import statistics

@@ -1,4 +1,4 @@
-"""Which of the ranked passages are shown: none that repeats another, and not all of one page. Pure."""
+"""Diversity: which of the ranked passages are shown; none that repeats another, not all of one page. Pure."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Spelling: words of a question that neither the book nor English has, put right from the book's own words. Pure.
+"""Spelling correction: words that neither the book nor English has, put right from the book's own words. Pure.
 
 A word that stands in the book is never changed, and neither is one that English has: it may be what the book lacks.
 """

@@ -1,4 +1,4 @@
-"""Whose request it is, behind proxies: the client's address from `X-Forwarded-For`. Pure."""
+"""The client address behind trusted proxies: the client's address from `X-Forwarded-For`. Pure."""
 
 import contextlib
 import re

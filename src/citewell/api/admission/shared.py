@@ -1,4 +1,4 @@
-"""State that all workers share, on Redis: windows, slots, kept replies. Owner of `redis`.
+"""Shared state of all workers, on Redis: rate limits, concurrency, idempotency. Owner of `redis`.
 
 A Redis that does not answer costs one short wait; then RedisAway is raised at once until a watcher finds it back.
 """

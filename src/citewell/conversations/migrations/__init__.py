@@ -8,7 +8,6 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 
@@ -32,13 +31,6 @@ async def migrate(address: Address) -> str:
         return await database.write(_upgrade)
 
 
-async def is_current(address: Address) -> bool:
-    if address.kind == "sqlite" and not _is_file(Path(address.location)):
-        return False  # opening it would make one
-    async with Database.open(address) as database:
-        return await database.read(_revision) == _newest()
-
-
 def _upgrade(connection: sa.Connection) -> str:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.literal(_LOCK, sa.BigInteger))))
@@ -57,10 +49,6 @@ def _run_migrations(connection: sa.Connection) -> None:
     command.upgrade(config, "head")
 
 
-def _revision(connection: sa.Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
-
-
 def _newest() -> str:
     head = ScriptDirectory.from_config(_config()).get_current_head()
     return str(head)
@@ -72,10 +60,6 @@ def _config() -> Config:
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_file()
 
 
 def _make_private_file(path: Path) -> None:
