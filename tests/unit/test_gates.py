@@ -30,7 +30,7 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=REPO, capture_output=True, text=True, check=True).stdout.strip()
 
 
-HABIT_SINCE = "3e0fa262d505c6048dffe6627b2fbe5da5e9cead"
+HABIT_SINCE = "89572ad6e93a1f58deaf791c4780cadd3e07c15c"
 """From the commit after this one on, each that changes the source says so in the changelog."""
 
 
