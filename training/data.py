@@ -40,6 +40,7 @@ _SMALL = frozenset(
     "Can".split()
 )
 NEIGHBOUR_SHARE, OPENED_SHARE = 0.6, 0.1
+COPIED_ROUNDS = 2
 NLI_SHARE = {
     "mnli": 9000, "snli": 5000, "fever": 9000, "fever_symmetric": 1092, "fm2": 2548, "snli_cad": 3000, "scitail": 4000,
     "conjnli": 2500, "help": 1000, "med": 1000, "breaking_nli": 1000, "hans_swap": 700, "paws": 2500,
@@ -76,8 +77,10 @@ class Documentation:
         self._held = [k for k in keys if k[0] in held]
 
     def examples(self, seed: int) -> list[Example]:
+        """One round. Near copies come first; the last rounds are what was written by hand."""
         chance = random.Random(seed)
-        found = [e for key in self._train for e in self._example(key, chance)]
+        copies = seed < COPIED_ROUNDS
+        found = [e for key in self._train for e in self._example(key, chance, copies=copies)]
         chance.shuffle(found)
         return found
 
@@ -91,11 +94,13 @@ class Documentation:
             for key in self._held
         ]
 
-    def _example(self, key: tuple[str, str], chance: random.Random) -> list[Example]:
+    def _example(self, key: tuple[str, str], chance: random.Random, *, copies: bool) -> list[Example]:
         """The passage, often with a neighbour beside it: claims see one of them or both, questions ask their own."""
         other = self._neighbour(key, chance)
         written = [Claim(r["claim"], r["label"], (0,)) for r in self._claims[key]]
-        claims = written + _joined(written, chance) + quoted(key[1], chance, truths=2, lies=1)
+        claims = written + _joined(written, chance)
+        if copies:
+            claims += quoted(key[1], chance, truths=2, lies=1)
         questions = [a for r in self._questions[key] for a in _asked(r, key[1], chance)]
         questions += [
             Asked(_typed(q["question"], chance), False, 0, weight=0.5)

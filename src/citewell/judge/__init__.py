@@ -3,7 +3,8 @@
 from citewell.judge.checking import MAX_CHECKED, Checked, CheckedSentence, check, check_with, checkable, passage_of
 from citewell.judge.claims import Claim, claim_of, refers_back, without_emphasis
 from citewell.judge.conflicts import Conflict, Conflicts, Statement
-from citewell.judge.shown import Finding, Shown, plain
+from citewell.judge.quotes import plain
+from citewell.judge.shown import Finding, Shown
 from citewell.judge.trained import Lines, TrainedJudge
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
 

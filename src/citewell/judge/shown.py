@@ -5,7 +5,6 @@ says. A sentence may rest on two passages together.
 """
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from citewell.document import Span, read_plain, sentences
 from citewell.judge.claims import Claim
 from citewell.judge.orders import addresses_model
+from citewell.judge.quotes import Place, Quotes
 from citewell.judge.tables import Tables
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
 from citewell.judge.vetoes import Veto, Vetoes
@@ -21,10 +21,10 @@ from citewell.text import content_stems
 from citewell.values import Passage
 
 _CITED_JUDGED: Final = 3
+_ABRIDGED: Final = 0.95
+"""The score of a quote with words left out."""
 _AT_ONCE: Final = 5
 """Windows that a judge which sees all at once is shown with a sentence."""
-
-Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Shown:
         self.tables = Tables()
         self._judge = judge
         self._windows: list[_Window] = []
-        self._quotes: dict[int, _Quotable] = {}
+        self._quotes: dict[int, Quotes] = {}
         self._counts: dict[str, int] = {}
         """In how many windows a stem stands."""
         self._granted: list[tuple[str, Mapping[int, Place | None]]] = []
@@ -89,7 +89,7 @@ class Shown:
         headings = passage.embedded_text[: len(passage.embedded_text) - len(passage.text)]
         self.vetoes.show(headings + _without(passage.text, Span(0, len(passage.text)), orders))
         self.tables.show(number, blocks)
-        self._quotes[number] = _Quotable(passage.text, units)
+        self._quotes[number] = Quotes(passage.text, units)
         read = [_EvidenceUnit(u.start, u.end, frozenset(content_stems(passage.text[u.start : u.end]))) for u in units]
         for window in windows(passage):
             text = window.text
@@ -152,11 +152,15 @@ class Shown:
     def _settled(self, claim: Claim) -> Finding | None:
         """A quote, or a veto; None when it is for the judge."""
         said = claim.said or claim.text
-        for number in dict.fromkeys((*(n for n in claim.cited if n in self), *self._quotes)):
+        numbers = list(dict.fromkeys((*(n for n in claim.cited if n in self), *self._quotes)))
+        for number in numbers:
             if place := self._quotes[number].find(said):
                 return Finding("supported", 1.0, {number: place}, "word for word")
         if veto := self.vetoes.veto(said):
             return Finding("not_stated", 0.0, reason=f"{veto[0]} not in evidence: {veto[1]}")
+        for number in numbers:
+            if place := self._quotes[number].find_abridged(claim.text):
+                return Finding("supported", _ABRIDGED, {number: place}, "with words left out")
         if claim.fragment:
             return Finding("not_stated", 0.0, reason="a fragment, not a sentence")
         return None
@@ -197,39 +201,6 @@ class Shown:
 
 
 _Seen = tuple[_Window, ...]
-_ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_SIGNS: Final = re.compile(r"[\s.,;:!?'\"“”‘’()\[\]*_`>#|-]+")
-
-
-def plain(text: str) -> str:
-    """Words only, in lower case, one space between; the sign of a list item goes."""
-    return _SIGNS.sub(" ", _ITEM.sub("", text)).strip().lower()
-
-
-class _Quotable:
-    """The words of a passage, to find sentences in as whole sentences, items or rows."""
-
-    def __init__(self, text: str, units: Sequence[Span]) -> None:
-        self._units = units
-        self._starts: dict[int, int] = {}
-        self._ends: dict[int, int] = {}
-        words = " "
-        for i, unit in enumerate(units):
-            if said := plain(text[unit.start : unit.end]):
-                self._starts[len(words)] = i
-                words += said + " "
-                self._ends[len(words) - 1] = i
-        self._words = words
-
-    def find(self, sentence: str) -> Place | None:
-        wanted = plain(sentence)
-        at = self._words.find(f" {wanted} ") if wanted else -1
-        while at >= 0:
-            first, last = self._starts.get(at + 1), self._ends.get(at + 1 + len(wanted))
-            if first is not None and last is not None:
-                return self._units[first].start, self._units[last].end
-            at = self._words.find(f" {wanted} ", at + 1)
-        return None
 
 
 def _without(text: str, within: Span, holes: Sequence[Span]) -> str:
