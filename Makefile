@@ -46,12 +46,11 @@ lowest: .venv/.dev ## the unit tests on the lowest versions that pyproject.toml 
 faults: .venv/.dev ## attacks and faults of every part, played against us; prints what held
 	@$(BIN)/pytest --faults -q -p no:xdist --timeout 1200
 
-browser: ## install Chromium and the widget's tools for the browser tests, where that is possible
+browser: ## install Chromium for the browser tests, where that is possible
 	@sh scripts/get_browser
-	@sh scripts/get_node
 
 widget: ## build the widget and the page from widget/ (needs Node)
-	@sh scripts/get_node && cd widget && npx --no-install tsc --noEmit && node build.mjs
+	@cd widget && npm ci --silent --no-progress && npx --no-install tsc --noEmit && node build.mjs
 
 docs-site: .venv/.dev ## build the docs as a site in site/, links checked
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
@@ -71,10 +70,13 @@ bench: .venv/.dev ## measure speed and size, and write docs/benchmarks.md
 peers: .venv/.dev ## measure LlamaIndex, Haystack and LangChain beside us (each gets its own environment)
 	@sh bench/peers/setup && $(BIN)/python bench/run.py --only peers,install
 
+dist: .venv/.dev ## build the wheels of citewell and of citewell-evaluation into dist/
+	@UV_SYSTEM_CERTS=1 $(BIN)/uv build -q --wheel -o dist . && UV_SYSTEM_CERTS=1 $(BIN)/uv build -q --wheel -o dist evaluation && ls dist
+
 lock: ## write the lock files again from pyproject.toml
 	@sh $(LOCK)
 
 clean: ## remove the environment, caches and the demo's data
 	@rm -rf .venv .citewell .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage-html .import_linter_cache
 
-.PHONY: help setup demo serve test check unit faults coverage browser widget screenshots format bench peers lock clean
+.PHONY: help setup demo serve test check unit lowest faults coverage browser widget docs-site docs screenshots format bench peers dist lock clean

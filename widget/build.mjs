@@ -1,5 +1,4 @@
-// Builds the widget and the page into the Python package, and the npm package into dist. `--check` builds into memory only
-// and says which of the committed files are stale.
+// Builds the widget and the page into the Python package beside it, and the npm package into dist.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -88,15 +87,6 @@ async function sources() {
 
 const made = await files();
 made.set("widget/sources.sha256", Buffer.from(await sources()));
-if (process.argv.includes("--check")) {
-  const stale = [];
-  for (const [name, bytes] of made) {
-    const old = await readFile(join(assets, name)).catch(() => null);
-    if (!old?.equals(Buffer.from(bytes))) stale.push(name);
-  }
-  if (stale.length) console.log(stale.join("\n"));
-  process.exit(stale.length ? 1 : 0);
-}
 for (const folder of ["widget", "page"]) {
   await rm(join(assets, folder), { recursive: true, force: true });
   await mkdir(join(assets, folder), { recursive: true });

@@ -10,6 +10,8 @@ FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900"
 )
+# A request to any other host fails, and the console says so.
+ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
 
 def started() -> WebDriver | None:
@@ -20,7 +22,7 @@ def started() -> WebDriver | None:
         return None
     options = webdriver.ChromeOptions()
     options.binary_location = browser
-    for flag in FLAGS.split():
+    for flag in (*FLAGS.split(), ALONE):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options=options, service=Service(driver))

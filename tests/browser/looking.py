@@ -1,17 +1,16 @@
 """Looking at a page and into the widget on it: what is shown, marked and focused."""
 
-from pathlib import Path
 from typing import Any
 
-import pytest
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.support import node
+
 SECONDS = 60
-AXE = Path(__file__).parents[2] / "widget" / "node_modules" / "axe-core" / "axe.min.js"
 _SHADOW = "return document.querySelector('citewell-widget')?.shadowRoot ?? null"
 _MARKED = "return [...(CSS.highlights.get('citewell') ?? [])].map((range) => range.toString())"
 _FOCUSED = (
@@ -66,10 +65,8 @@ def complaints(page: WebDriver) -> list[str]:
 
 def violations(page: WebDriver, context: str = "'citewell-widget'") -> list[str]:
     """What axe has to say of the widget, or of what the JavaScript expression names."""
-    if not AXE.is_file():
-        pytest.skip("axe-core is missing: `make widget` gets it")
     if not page.execute_script("return Boolean(window.axe)"):
-        page.execute_script(AXE.read_text())
+        page.execute_script((node.packages(node.ROOT / "widget") / "node_modules/axe-core/axe.min.js").read_text())
     told = "(r) => arguments[0](r.violations.map((v) => v.id + ': ' + v.nodes[0].html))"
     said: list[str] = page.execute_async_script(f"axe.run({context}).then({told})")
     return said

@@ -70,6 +70,12 @@ class PlayedServer:
         self.key: str | None = None
         self.source = SOURCE
         self.pages = PAGES
+        self.related = RELATED
+        self.questions = QUESTIONS
+        self.dropped = 0
+        """How many sentences the gate kept back."""
+        self.failed = False
+        """Whether it answered with an error, of which browsers complain by themselves."""
         self.said: str | None = None
         """What the model says in place of its usual answer."""
         self.hits: list[dict[str, str]] = [HIT]
@@ -78,7 +84,6 @@ class PlayedServer:
         self.searches: list[str] = []
         self.bodies: list[dict[str, Any]] = []
         self.go_on = threading.Event()
-        self.gone = threading.Event()
         self.url = ""
 
     @contextlib.contextmanager
@@ -137,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/book":
             self._json({"name": "The Robot Book", "pages": len(state.pages)})
         elif path == "/book/questions":
-            self._json(QUESTIONS)
+            self._json(state.questions)
         elif path == "/book/pages":
             self._json([{"url": u, "title": t, "module": m} for u, (t, m, _) in state.pages.items()])
         else:
@@ -170,6 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(status, json.dumps(value).encode(), "application/json", **headers)
 
     def _reply(self, status: int, body: bytes, kind: str, **headers: str) -> None:
+        self.server_state.failed |= status >= 400
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -209,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif play == "invalid":
             self._json({"detail": "message is too long.", "code": "VALIDATION_ERROR"}, 400)
         elif play == "away" or (play == "no stream" and self.path == "/chat/stream"):
-            self.close_connection = True
+            state.failed = self.close_connection = True
             self.connection.close()
         elif self.path == "/chat/run":
             self._json(DONE)
@@ -226,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._event("retrieval", {"query": "q", "results": RESULTS})
         if play == "refuse":
             refusal = {"response": "", "should_answer": False, "refusal_reason": "Not in the book", "sources": []}
-            refusal["related"] = [RELATED]
+            refusal["related"] = [self.server_state.related]
             self._event("done", DONE | refusal | {"confidence_level": "insufficient"})
             return
         if play == "attack":
@@ -248,12 +254,11 @@ class _Handler(BaseHTTPRequestHandler):
         if play == "error":
             self._event("error", {"error": "Backend processing error", "code": "OPENAI_ERROR"})
             return
-        try:
+        with contextlib.suppress(OSError):  # the reader may have left
             self._event("content", {"delta": "`ros2 run`. [2]"})
-            done = DONE | {"sources": [self.server_state.source]}
+            metadata = {"turn_id": DONE_ID, "dropped_sentences": self.server_state.dropped}
+            done = DONE | {"sources": [self.server_state.source], "metadata": metadata}
             self._event("done", done | ({"response": ""} if play == "empty done" else {}))
-        except OSError:
-            self.server_state.gone.set()
 
     def _event(self, name: str, data: object) -> None:
         self.wfile.write(f"event: {name}\ndata: {json.dumps(data)}\n\n".encode())

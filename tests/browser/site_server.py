@@ -1,10 +1,12 @@
 """Sites that carry the widget, each on an origin of its own: a plain one under a strict policy, and built ones."""
 
 import contextlib
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +16,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.support import node
+
+ROOT = Path(__file__).parents[2]
 FIXTURES = Path(__file__).parent / "sites"
 PLACEHOLDER = "http://answers.invalid"
 """Stands in the built sites for the server that a test plays."""
@@ -79,7 +84,9 @@ class Site:
 
 
 def plain_site() -> Site:
-    return Site("plain", {"docs/nodes.html": PLAIN.encode(), "docs/topics.html": TOPICS.encode()}, strict=True)
+    sample = (ROOT / "integrations" / "html" / "index.html").read_text().replace("http://localhost:8000", PLACEHOLDER)
+    pages = {"docs/nodes": PLAIN, "docs/topics": TOPICS, "sample": sample}
+    return Site("plain", {f"{name}.html": page.encode() for name, page in pages.items()}, strict=True)
 
 
 def mkdocs_site(folder: Path) -> Site:
@@ -91,29 +98,27 @@ def mkdocs_site(folder: Path) -> Site:
     return Site("mkdocs", _read(folder))
 
 
-def docusaurus_site() -> Site:
-    """Built once: the folder is kept beside its sources, and is not in git."""
-    home = FIXTURES / "docusaurus"
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("Node with npm is missing: install them to test a Docusaurus site")
-    if not (home / "node_modules" / "@docusaurus").is_dir():
-        got = subprocess.run([npm, "install", "--no-progress"], cwd=home, capture_output=True, text=True)
-        if got.returncode != 0:
-            pytest.skip("The packages of Docusaurus cannot be installed: no registry of npm can be reached")
-    newest = max(file.stat().st_mtime for file in _sources(home))
-    index = home / "build" / "docs" / "nodes" / "index.html"
-    if not index.is_file() or index.stat().st_mtime < newest:
-        env = {**os.environ, "CITEWELL_SERVER": PLACEHOLDER}
-        command = [npm, "exec", "--no", "docusaurus", "build", "--", "--no-minify"]
-        done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return Site("docusaurus", _read(home / "build"))
-
-
-def _sources(home: Path) -> list[Path]:
-    plugin = FIXTURES.parents[2] / "integrations" / "docusaurus" / "src"
-    return [home / "docusaurus.config.js", *(home / "docs").iterdir(), *plugin.iterdir()]
+def docusaurus_site(folder: Path) -> Site:
+    """With the plugin as `npm pack` packs it. Kept beside its packages, for as long as its sources are the same."""
+    home = node.packages(FIXTURES / "docusaurus")
+    plugin = node.packed(ROOT / "integrations" / "docusaurus", folder)
+    sources = {name: text for name, text in _read(FIXTURES / "docusaurus").items() if not name.startswith("package")}
+    made_of = hashlib.sha256(repr(sorted(sources.items())).encode() + plugin.read_bytes()).hexdigest()[:12]
+    site = home / f"site-{made_of}"
+    if not (site / "built").is_dir():
+        shutil.rmtree(site, ignore_errors=True)
+        for name, text in sources.items():
+            (site / name).parent.mkdir(parents=True, exist_ok=True)
+            (site / name).write_bytes(text)
+        installed = site / "node_modules" / "docusaurus-plugin-citewell"
+        installed.mkdir(parents=True)
+        with tarfile.open(plugin) as tarball:
+            tarball.extractall(installed.parent, filter="data")
+        (installed.parent / "package").rename(installed)
+        command = (home / "node_modules" / ".bin" / "docusaurus", "build", "--no-minify", "--out-dir", "building")
+        node.run(*command, cwd=site, env={"CITEWELL_SERVER": PLACEHOLDER})
+        (site / "building").rename(site / "built")
+    return Site("docusaurus", _read(site / "built"))
 
 
 def _read(folder: Path) -> dict[str, bytes]:

@@ -70,17 +70,6 @@ def test_back_returns_to_the_chapter_before(page: WebDriver, played: PlayedServe
     find(page, "#chapter h2", "What a node is")
 
 
-def test_stop_keeps_what_was_said_and_closes_the_connection(page: WebDriver, played: PlayedServer) -> None:
-    played.play = "slow"
-    opened(page, played)
-    ask(page, "How do I run it?")
-    find(page, ".answer .text", "Run it with")
-    find(page, ".stop").click()
-    find(page, ".answer .note", "Stopped")
-    assert "Run it with" in find(page, ".answer .text").text
-    assert find(page, ".send").is_enabled()
-
-
 @pytest.mark.parametrize("play", ["cut", "error"])
 def test_a_broken_stream_keeps_the_partial_answer_and_offers_another_try(
     page: WebDriver, played: PlayedServer, play: str
@@ -97,33 +86,12 @@ def test_a_broken_stream_keeps_the_partial_answer_and_offers_another_try(
     find(page, ".sources li", "Nodes")
 
 
-def test_a_refusal_is_kind_and_says_why(page: WebDriver, played: PlayedServer) -> None:
-    played.play = "refuse"
-    opened(page, played)
-    ask(page, "What is the capital of France?")
-    assert "does not seem to be answered" in find(page, ".refusal").text
-    assert "Not in the book" in find(page, ".refusal").text
-
-
 def test_a_done_event_without_text_does_not_wipe_the_answer(page: WebDriver, played: PlayedServer) -> None:
     played.play = "empty done"
     opened(page, played)
     ask(page, "How do I run it?")
     find(page, ".sources li")
     assert "Run it with ros2 run" in find(page, ".answer .text").text
-
-
-def test_too_many_questions_are_told_to_wait_and_a_wrong_one_is_sent_once(
-    page: WebDriver, played: PlayedServer
-) -> None:
-    played.play = "busy"
-    opened(page, played)
-    ask(page, "One?")
-    find(page, ".note.error", "Try again in")
-    played.play = "invalid"
-    ask(page, "Two?")
-    find(page, ".note.error", "message is too long.")
-    assert [body["message"] for body in played.bodies] == ["One?", "Two?"]
 
 
 def test_without_a_stream_the_page_asks_for_one_reply(page: WebDriver, played: PlayedServer) -> None:
@@ -141,18 +109,6 @@ def test_markup_in_titles_passages_and_answers_stays_text(page: WebDriver, playe
     assert page.title.startswith("Title <img")
     assert not found(page, "#chapter img, .answer img, .answer script, [href^='javascript']")
     assert complaints(page) == []
-
-
-def test_selected_words_become_the_context_of_the_next_question(page: WebDriver, played: PlayedServer) -> None:
-    opened(page, played, "/docs/nodes")
-    find(page, "#chapter p", "A node is a process")
-    page.execute_script("getSelection().selectAllChildren(document.querySelector('#chapter p'))")
-    find(page, ".about").click()
-    find(page, ".context", "A node is a process")
-    ask(page, "What is this?")
-    find(page, ".sources li")
-    assert played.bodies[0]["context"].startswith("A node is a process")
-    assert not found(page, ".context:not([hidden])")
 
 
 def test_a_session_lasts_until_a_new_chat_begins(page: WebDriver, played: PlayedServer) -> None:
@@ -295,17 +251,6 @@ def test_who_has_scrolled_up_is_left_there(page: WebDriver, played: PlayedServer
     played.go_on.set()
     WebDriverWait(page, 60).until(lambda p: len(found(p, ".level")) == 2)
     assert page.execute_script("return arguments[0].scrollTop", find(page, ".turns")) == 0
-
-
-def test_a_server_that_is_away_is_named_and_a_good_retry_leaves_no_trace(page: WebDriver, played: PlayedServer) -> None:
-    played.play = "away"
-    opened(page, played)
-    ask(page, "How do I run it?")
-    again = find(page, ".note.error", "The server cannot be reached").find_element(By.TAG_NAME, "button")
-    played.play = "answer"
-    again.click()
-    find(page, ".sources li", "Nodes")
-    assert not found(page, ".failed, .error")
 
 
 def test_the_focus_is_never_lost(page: WebDriver, played: PlayedServer) -> None:

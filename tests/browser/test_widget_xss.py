@@ -123,13 +123,34 @@ def test_hostile_answers_sources_and_results_stay_text(page: WebDriver, played: 
         page.get("about:blank")
 
 
-@pytest.mark.parametrize("start", range(0, len(PAYLOADS), 10))
-def test_hostile_pages_of_the_book_stay_text(page: WebDriver, played: PlayedServer, start: int) -> None:
-    text = "\n\n".join(f"## Heading {payload}\n\n{payload}" for payload in PAYLOADS[start : start + 10])
-    played.pages = {"/docs/hostile": (PAYLOADS[start], PAYLOADS[start + 1], text)}
-    page.get(f"{played.url}/docs/hostile")
+def test_hostile_suggestions_and_places_of_a_refusal_stay_text(
+    page: WebDriver, played: PlayedServer, site: Site
+) -> None:
+    played.questions = list(PAYLOADS)
+    played.play = "refuse"
+    with site.served(played.url) as url:
+        page.get(f"{url}/docs/nodes")
+        find(page, ".launch").click()
+        find(page, ".welcome button")
+        assert len(found(page, ".welcome button")) == len(PAYLOADS)
+        for payload in PAYLOADS[::10]:
+            played.related = {"title": payload, "url": payload, "first_line": payload}
+            find(page, "#message").send_keys("q", Keys.ENTER)
+            find(page, ".turn:last-child .related li")
+            find(page, ".turn:last-child .tools")
+        harmless(page, played)
+        assert complaints(page) == []
+        page.get("about:blank")
+
+
+def test_hostile_pages_of_the_book_stay_text(page: WebDriver, played: PlayedServer) -> None:
+    """Every payload as the title and the folder of a page, and all of them in the text of the first."""
+    text = "\n\n".join(f"## Heading {payload}\n\n{payload}" for payload in PAYLOADS)
+    played.pages = {f"/docs/hostile{n}": (payload, payload, text) for n, payload in enumerate(PAYLOADS)}
+    page.get(f"{played.url}/docs/hostile0")
     find(page, "#chapter h1")
+    assert len(found(page, "#contents a")) == len(PAYLOADS)
     assert page.execute_script("return window.owned") is None
-    bad = "#chapter :is(script, img, iframe, object, embed, form, svg, style), [href^='javascript' i]"
-    assert not found(page, bad)
+    bad = ":is(#contents, #chapter, #headings, #around) :is(script, img, iframe, object, embed, form, svg, style)"
+    assert not found(page, f"{bad}, [href^='javascript' i]")
     assert complaints(page) == []

@@ -56,7 +56,7 @@ export class Card {
   /** A link that goes to the place: here when it is of this site, else with the words as a text fragment. */
   link(source: Source, attributes: Record<string, string>, ...children: (Node | string)[]): HTMLElement {
     const url = safeAddress(source.url, this.base());
-    if (!url) return element("span", { ...attributes, tabindex: attributes.class === "cite" ? "0" : null, role: attributes.class === "cite" ? "note" : null }, ...children);
+    if (!url) return element("span", { ...attributes, ...(attributes.class === "cite" && { tabindex: "0", role: "note" }) }, ...children);
     const place = placeOf(source);
     const made = element("a", { ...attributes, href: fragment(url, place.quote) }, ...children);
     made.addEventListener("click", (event) => {

@@ -47,7 +47,11 @@ export function fragment(url: URL, quote: string): string {
 }
 
 /** The words of Markdown as a page shows them. */
-export const wordsOf = (markdown: string): string => textOf(render(markdown, MANNER)).map((node) => node.data).join(" ").replace(/\s+/g, " ").trim();
+export function wordsOf(markdown: string): string {
+  const blockOf = (node: Text): Element | null => node.parentElement!.closest("p, li, td, th, pre, h1, h2, h3, h4, h5, h6");
+  const nodes = textOf(render(markdown, MANNER));
+  return nodes.map((node, n) => (n && blockOf(node) !== blockOf(nodes[n - 1]!) ? ` ${node.data}` : node.data)).join("").replace(/\s+/g, " ").trim();
+}
 
 const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 const lettersOf = (markdown: string): string => plain(textOf(render(markdown, MANNER)).map((node) => node.data).join(""));

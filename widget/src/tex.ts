@@ -28,16 +28,16 @@ function node(name: string, attributes: Record<string, string> = {}, ...children
   made.append(...children);
   return made;
 }
+const fenced = (left: string, right: string, ...inside: Element[]): Element => node("mrow", {}, node("mo", {}, left), ...inside, node("mo", {}, right));
 const row = (children: Element[]): Element => (children.length === 1 ? children[0]! : node("mrow", {}, ...children));
 
 /** Bold, double-struck and script letters have signs of their own; browsers draw no other way. */
 function styled(text: string, style: string): string {
   const base = { bold: [0x1d400, 0x1d41a, 0x1d7ce], "double-struck": [0x1d538, 0x1d552, 0x1d7d8], script: [0x1d49c, 0x1d4b6, 0] }[style];
   if (!base) return text;
-  const taken: Record<string, string> = style === "bold" ? {} : { C: "ℂ", H: "ℍ", N: "ℕ", P: "ℙ", Q: "ℚ", R: "ℝ", Z: "ℤ" };
-  const script: Record<string, string> = { B: "ℬ", E: "ℰ", F: "ℱ", H: "ℋ", I: "ℐ", L: "ℒ", M: "ℳ", R: "ℛ" };
+  const taken = table({ bold: "", script: "B ℬ E ℰ F ℱ H ℋ I ℐ L ℒ M ℳ R ℛ" }[style] ?? "C ℂ H ℍ N ℕ P ℙ Q ℚ R ℝ Z ℤ");
   return text.replace(/[A-Za-z0-9]/g, (letter) => {
-    const own = style === "script" ? script[letter] : taken[letter];
+    const own = taken.get(letter);
     if (own) return own;
     const [from, kind] = letter <= "9" ? [48, 2] : letter <= "Z" ? [65, 0] : [97, 1];
     return base[kind] ? String.fromCodePoint(base[kind] + letter.charCodeAt(0) - from) : letter;
@@ -134,37 +134,15 @@ class Reader {
       return node(under ? "munder" : "mover", { [under ? "accentunder" : "accent"]: "true" }, this.#atom(), node("mo", { stretchy: String(name.length > 5) }, accent));
     }
     if (name in STYLES) return node("mi", { ...(STYLES[name] && { mathvariant: "normal" }) }, styled(this.#plain(), STYLES[name]!));
-    switch (name) {
-      case "frac":
-      case "dfrac":
-      case "tfrac":
-        return node("mfrac", {}, this.#atom(), this.#atom());
-      case "binom":
-        return node("mrow", {}, node("mo", {}, "("), node("mfrac", { linethickness: "0" }, this.#atom(), this.#atom()), node("mo", {}, ")"));
-      case "sqrt":
-        return this.#root();
-      case "text":
-      case "textbf":
-      case "textit":
-      case "mbox":
-      case "textrm":
-        return node("mtext", {}, this.#raw());
-      case "left":
-        return this.#fenced();
-      case "begin":
-        return this.#grid(this.#raw().replace("*", ""));
-      case "displaystyle":
-      case "limits":
-      case "nolimits":
-      case "label":
-      case "big":
-      case "Big":
-      case "bigl":
-      case "bigr":
-        return name === "label" ? (this.#raw(), node("mrow")) : node("mrow");
-      default:
-        return /^[A-Za-z]/.test(name) ? node("mtext", {}, `\\${name}`) : node("mo", {}, name === "|" ? "‖" : name);
-    }
+    if (/^[dt]?frac$/.test(name)) return node("mfrac", {}, this.#atom(), this.#atom());
+    if (name === "binom") return fenced("(", ")", node("mfrac", { linethickness: "0" }, this.#atom(), this.#atom()));
+    if (name === "sqrt") return this.#root();
+    if (/^(?:text|mbox)/.test(name)) return node("mtext", {}, this.#raw());
+    if (name === "left") return this.#fenced();
+    if (name === "begin") return this.#grid(this.#raw().replace("*", ""));
+    if (name === "label") this.#raw();
+    if (/^(?:label|displaystyle|(?:no)?limits|[bB]ig[lr]?)$/.test(name)) return node("mrow");
+    return /^[A-Za-z]/.test(name) ? node("mtext", {}, `\\${name}`) : node("mo", {}, name === "|" ? "‖" : name);
   }
 
   #plain(): string {
@@ -189,7 +167,7 @@ class Reader {
     const opening = this.#fence();
     const inside = this.until("\\right");
     this.#next();
-    return node("mrow", {}, node("mo", {}, opening), ...inside, node("mo", {}, this.#fence()));
+    return fenced(opening, this.#fence(), ...inside);
   }
 
   #grid(kind: string): Element {
@@ -207,7 +185,7 @@ class Reader {
     this.#raw();
     const made = node("mtable", { ...((kind === "cases" || kind.startsWith("align")) && { class: kind === "cases" ? "left" : "aligned" }) }, ...rows);
     const fences = FENCES[kind];
-    return fences ? node("mrow", {}, node("mo", {}, fences[0]), made, node("mo", {}, fences[1])) : made;
+    return fences ? fenced(...fences, made) : made;
   }
 }
 

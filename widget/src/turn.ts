@@ -33,7 +33,7 @@ export interface Room {
 export class TurnView {
   readonly root: HTMLElement;
   readonly #answer = element("div", { class: "answer" });
-  #text = element("div", { class: "text" });
+  #text = element("div", { class: "text", dir: "auto" });
   #growing = new Growing(this.#text);
   #note = element("p", { class: "note" });
   #timer = 0;
@@ -43,7 +43,7 @@ export class TurnView {
     readonly turn: Turn,
   ) {
     const selected = turn.context ? [element("blockquote", { class: "selected" }, short(turn.context))] : [];
-    this.root = element("article", { class: "turn", part: "turn" }, element("div", { class: "question", part: "question" }, ...selected, element("p", {}, turn.question)), this.#answer);
+    this.root = element("article", { class: "turn", part: "turn" }, element("div", { class: "question", part: "question" }, ...selected, element("p", { dir: "auto" }, turn.question)), this.#answer);
     this.#answer.setAttribute("part", "answer");
   }
 
@@ -64,7 +64,7 @@ export class TurnView {
   /** Begin, or begin again. */
   begin(): void {
     clearInterval(this.#timer);
-    this.#text = element("div", { class: "text" });
+    this.#text = element("div", { class: "text", dir: "auto" });
     this.#growing = new Growing(this.#text);
     this.#note = element("p", { class: "note" }, this.#words.searching);
     this.#keepFocus(() => this.#answer.replaceChildren(this.#text, this.#note));
@@ -120,7 +120,7 @@ export class TurnView {
     if (stopped) end.push(element("p", { class: "note" }, this.#words.stopped));
     const level = reply.confidence_level as "high";
     if (!stopped && this.#words[level]) end.push(element("p", { class: `note level ${level}` }, `${this.#words.confidence}: ${this.#words[level]}`));
-    end.push(this.#tools(reply));
+    end.push(...this.#dropped(reply), this.#tools(reply));
     this.#answer.replaceChildren(...end);
     reachable(this.#answer);
   }
@@ -142,8 +142,13 @@ export class TurnView {
       };
       end.push(element("p", { class: "note" }, this.#words.nearest), element("ul", { class: "related", part: "related" }, ...reply.related.map(entry)));
     }
-    end.push(this.#tools(reply));
+    end.push(...this.#dropped(reply), this.#tools(reply));
     this.#answer.replaceChildren(...end);
+  }
+
+  #dropped({ metadata }: Reply): Node[] {
+    const count = metadata?.dropped_sentences;
+    return count ? [element("p", { class: "note" }, this.#words.dropped.replace("{}", String(count)))] : [];
   }
 
   /** Say what went wrong and what to do. What was said so far stays. */

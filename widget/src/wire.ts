@@ -22,7 +22,7 @@ export interface Reply {
   readonly sources: readonly Source[];
   readonly refusal_reason?: string;
   readonly related?: readonly Related[];
-  readonly metadata?: { readonly turn_id?: string };
+  readonly metadata?: { readonly turn_id?: string; readonly dropped_sentences?: number };
 }
 
 export interface Asked {
@@ -72,35 +72,21 @@ export class Server {
     private readonly authorize: () => ((refused: boolean) => Promise<void>) | null,
   ) {}
 
-  /** The reply, whatever its status but 401, 429 and 5xx, which are failures. */
+  /** The reply; any status but success is a failure. */
   async request(path: string, options: RequestInit = {}): Promise<Response> {
     for (;;) {
       const key = this.key();
       const headers = { ...options.headers, ...(key && { "X-API-Key": key }) };
-      const response = await this.reached(path, { ...options, headers, credentials: "omit" });
+      const response = await fetch(this.base() + path, { ...options, headers, credentials: "omit" }).catch(broken("away"));
+      if (response.ok) return response;
       const authorize = this.authorize();
-      if (response.status === 401 && authorize) {
-        if (this.key() === key) await unlessAborted(authorize(!!key), options.signal);
-        continue;
-      }
-      if (response.ok || response.status === 404) return response;
-      throw await failureOf(response);
-    }
-  }
-
-  private async reached(path: string, options: RequestInit): Promise<Response> {
-    try {
-      return await fetch(this.base() + path, options);
-    } catch (error) {
-      if ((error as Error).name === "AbortError") throw error;
-      throw new Failure("away");
+      if (response.status !== 401 || !authorize) throw await failureOf(response);
+      if (this.key() === key) await unlessAborted(authorize(!!key), options.signal);
     }
   }
 
   async json<T>(path: string, options: RequestInit = {}): Promise<T> {
-    const response = await this.request(path, options);
-    if (!response.ok) throw await failureOf(response);
-    return (await response.json()) as T;
+    return (await this.request(path, options)).json() as Promise<T>;
   }
 
   private post(path: string, body: string, key: string, signal: AbortSignal): Promise<Response> {
@@ -143,10 +129,14 @@ export class Server {
   async feedback(session: string, turn: string, rating: "up" | "down" | null, comment?: string): Promise<void> {
     const path = `/sessions/${session}/turns/${encodeURIComponent(turn)}/feedback`;
     const body = JSON.stringify({ rating, ...(comment && { comment }) });
-    const response = await this.request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    if (!response.ok) throw await failureOf(response);
+    await this.request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body });
   }
 }
+
+/** What the network did, unless the reader stopped it. */
+const broken = (trouble: Trouble) => (error: Error): never => {
+  throw error.name === "AbortError" ? error : new Failure(trouble);
+};
 
 async function failureOf(response: Response): Promise<Failure> {
   const reply = (await response.json().catch(() => ({}))) as { detail?: string; message?: string; retry_after?: number };
@@ -164,9 +154,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<WireE
   const reader = body.getReader();
   let buffer = "";
   for (;;) {
-    const chunk = await reader.read().catch((error: Error) => {
-      throw error.name === "AbortError" ? error : new Failure("lost");
-    });
+    const chunk = await reader.read().catch(broken("lost"));
     if (chunk.done) return;
     buffer += decoder.decode(chunk.value, { stream: true });
     const parts = buffer.split(/\r?\n\r?\n/);

@@ -27,6 +27,7 @@ export const ENGLISH = {
   ready: "The answer is ready.",
   stopped: "Stopped.",
   refused: "This does not seem to be answered here. Try other words.",
+  dropped: "Sentences that were not supported and are not shown: {}",
   nearest: "The nearest sections:",
   sources: "Sources",
   open: "Open",

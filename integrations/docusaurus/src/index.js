@@ -31,7 +31,8 @@ function pluginCitewell(context, options) {
     name: "docusaurus-plugin-citewell",
     getClientModules: () => [path.join(__dirname, "client.js")],
     async contentLoaded({ actions }) {
-      actions.setGlobalData({ filterVersion: options.filterVersion, filterLocale: options.filterLocale, locales: context.i18n.locales });
+      const { currentLocale: locale, locales } = context.i18n;
+      actions.setGlobalData({ filterVersion: options.filterVersion, filterLocale: options.filterLocale, locale, locales });
     },
     injectHtmlTags() {
       const data = TEXTS.filter((name) => options[name]).map((name) => [`data-${name}`, options[name]]);
