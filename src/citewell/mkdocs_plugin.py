@@ -10,7 +10,10 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
 
-_PASSED_ON = ("key", "title", "base", "lang", "theme", "position", "shortcut", "selection", "questions", "placeholder")
+_PASSED_ON = (
+    *("key", "title", "base", "lang", "theme", "position", "button", "shortcut", "selection", "questions"),
+    "placeholder",
+)
 
 
 class CitewellConfig(base.Config):  # type: ignore[no-untyped-call] # MkDocs has no types there
@@ -21,6 +24,7 @@ class CitewellConfig(base.Config):  # type: ignore[no-untyped-call] # MkDocs has
     lang = config_options.Optional(config_options.Type(str))
     theme = config_options.Optional(config_options.Choice(("light", "dark")))
     position = config_options.Optional(config_options.Choice(("start", "end")))
+    button = config_options.Optional(config_options.Type(str))
     shortcut = config_options.Optional(config_options.Type(str))
     selection = config_options.Optional(config_options.Type(str))
     questions = config_options.Optional(config_options.Type(str))

@@ -17,9 +17,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+import citewell
 from tests.support.model_server import ModelServer, Say
 
 REPO = Path(__file__).parents[2]
@@ -232,14 +234,14 @@ def test_the_wheel_is_within_the_limit_of_the_index(wheel: Path) -> None:
 
 def test_the_extra_for_evaluating_brings_its_own_distribution(wheel: Path, tmp_path: Path) -> None:
     install(tmp_path / "venv", "--find-links", str(wheel.parent), "citewell[eval]")
-    helped = [tmp_path / "venv" / "bin" / "citewell", "eval", "book", "--help"]
-    done = subprocess.run(helped, cwd=tmp_path, capture_output=True, text=True)
+    command = str(tmp_path / "venv" / "bin" / "citewell")
+    done = subprocess.run([command, "eval", "book", "--help"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0
     assert "--json" in done.stdout
 
 
-def test_the_docs_are_built_as_a_site_and_every_link_and_anchor_leads_somewhere(tmp_path: Path) -> None:
-    """Strict: a link, an anchor or a name of the reference that is not there is an error."""
+def test_the_docs_are_a_site_whose_links_lead_somewhere_and_on_which_citewell_knows_its_way(tmp_path: Path) -> None:
+    """Strict: a link, an anchor or a name of the reference that is not there is an error, and a place that we cite."""
     command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "CITEWELL_SERVER": "https://answers.example"}
     done = subprocess.run(command, cwd=REPO, env=env, capture_output=True, text=True)
@@ -248,6 +250,13 @@ def test_the_docs_are_built_as_a_site_and_every_link_and_anchor_leads_somewhere(
     assert "async" in page
     assert 'id="citewell.book.Book.ask"' in page
     assert 'src="https://answers.example/widget.js"' in page
+    with citewell.open_sync(tmp_path / "data", settings=citewell.Settings(_env_file=None)) as book:
+        book.ingest(REPO / "docs", base_url="https://docs.example")
+        asked = ("Who may ask with a publishable key?", "How do I pass my own embedder?", "What does EMBED_ORIGINS do?")
+        places = [hit.passage.section_url for query in asked for hit in book.search(query, top_k=3).passages]
+    for place in map(urlsplit, places):
+        shown = (tmp_path / "site" / place.path.strip("/") / "index.html").read_text("utf-8")
+        assert not place.fragment or f'id="{place.fragment}"' in shown, place.geturl()
 
 
 @pytest.mark.parametrize("page", [REPO / "README.md", REPO / "CONTRIBUTING.md"], ids=lambda p: p.name)

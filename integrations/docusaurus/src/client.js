@@ -2,21 +2,25 @@
 import globalData from "@generated/globalData";
 
 const own = globalData["docusaurus-plugin-citewell"]?.default ?? {};
-const versions = Object.values(globalData["docusaurus-plugin-content-docs"] ?? {}).flatMap((instance) => instance.versions ?? []);
+const versions = Object.values(globalData["docusaurus-plugin-content-docs"] ?? {})
+  .map((instance) => instance.versions)
+  .filter((known) => known?.length > 1)
+  .flat();
+
+const within = (pathname, { path }) => `${pathname}/`.startsWith(`${path.replace(/\/$/, "")}/`);
 
 /** Passages of other versions and languages do not answer here. A site with one of each needs no filter. */
-function filters() {
+function filters(pathname) {
   const found = {};
-  // What is no page of the docs shows none: there the version that readers see first answers.
-  const version = document.querySelector('meta[name="docusaurus_version"]')?.content ?? versions.find((known) => known.isLast)?.name;
-  if (own.filterVersion && versions.length > 1 && version) found.version = [version];
+  // By the address: the head's tags are changed some time after the route.
+  const [version] = versions.filter((known) => within(pathname, known)).sort((one, other) => other.path.length - one.path.length);
+  if (own.filterVersion && version) found.version = [version.name];
   // A folder of sources is known by its locale, a page that was crawled by the language it names.
   const language = document.documentElement.lang.split("-")[0].toLowerCase();
   if (own.filterLocale && own.locales?.length > 1) found.language = [...new Set([own.locale, language])];
   return found;
 }
 
-export function onRouteDidUpdate() {
-  // The head's tags are changed a moment after the route.
-  requestAnimationFrame(() => (window.citewell ||= []).push(["configure", { filters: JSON.stringify(filters()) }]));
+export function onRouteDidUpdate({ location }) {
+  (window.citewell ||= []).push(["configure", { filters: JSON.stringify(filters(location.pathname)) }]);
 }
