@@ -1,7 +1,12 @@
-"""Screenshots of the widget for the README: the demo book on a plain site, light, dark, on a phone, and its parts."""
+"""Screenshots for the README and the docs: the widget on a site, light, dark, on a phone, its parts; and the demo."""
 
+import os
+import socket
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from selenium.webdriver.chrome.webdriver import WebDriver
@@ -12,10 +17,11 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.browser.chromium import started  # noqa: E402 the folder is on the path only now
-from tests.browser.looking import find  # noqa: E402
+from tests.browser.looking import find, marked  # noqa: E402
 from tests.browser.played_server import PlayedServer  # noqa: E402
 from tests.browser.site_server import mkdocs_site  # noqa: E402
 
+MOUSE = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
 FOLDER = ROOT / "docs" / "images"
 ANSWER = """A node is a process that runs `rclpy.init` first. [1] To start one:
 
@@ -45,7 +51,7 @@ def taken(page: WebDriver, name: str) -> None:
     page.save_screenshot(str(FOLDER / f"{name}.png"))
 
 
-def take_all(page: WebDriver, played: PlayedServer, url: str) -> None:
+def take_all(page: WebDriver, url: str) -> None:
     page.set_window_size(1200, 800)
     page.get(f"{url}/docs/nodes/")
     asked(page)
@@ -69,12 +75,35 @@ def take_all(page: WebDriver, played: PlayedServer, url: str) -> None:
     find(page, ".launch").click()
     find(page, "#message")
     taken(page, "phone")
+
+
+@contextmanager
+def demo() -> Iterator[str]:
+    """The address of `citewell demo` in a folder of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "citewell", "demo", "--port", str(port)]
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "CITEWELL_DATA_DIR": folder}
+        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            assert process.stdout is not None
+            next(line for line in process.stdout if f":{port}" in line)  # the demo ends with its address
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def take_demo(page: WebDriver, url: str) -> None:
     page.set_window_size(1400, 860)
-    page.get(f"{played.url}/docs/nodes")
-    find(page, "#chapter h2")
-    find(page, "#message").send_keys("How do I start a node?", Keys.ENTER)
+    page.get(url)
+    find(page, "#contents a")
+    find(page, "#message").send_keys("What is URDF?", Keys.ENTER)
     find(page, ".tools")
-    taken(page, "page")
+    find(page, ".answer a.cite").click()
+    marked(page)
+    taken(page, "demo")
 
 
 def main() -> None:
@@ -86,11 +115,13 @@ def main() -> None:
         played.running(),
         mkdocs_site(Path(folder)).served(played.url) as url,
     ):
-        page = started()
+        page = started(MOUSE)
         if page is None:
             sys.exit("Chromium or chromedriver is missing: make browser")
         try:
-            take_all(page, played, url)
+            take_all(page, url)
+            with demo() as address:
+                take_demo(page, address)
         finally:
             page.quit()
     print(f"screenshots: {FOLDER}")

@@ -14,7 +14,7 @@ FLAGS = (
 ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
 
-def started() -> WebDriver | None:
+def started(*more: str) -> WebDriver | None:
     """None where Chromium or its driver is missing."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
@@ -22,7 +22,7 @@ def started() -> WebDriver | None:
         return None
     options = webdriver.ChromeOptions()
     options.binary_location = browser
-    for flag in (*FLAGS.split(), ALONE):
+    for flag in (*FLAGS.split(), ALONE, *more):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options=options, service=Service(driver))

@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.actions.action_builder import ActionBuilder
+from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -176,6 +178,11 @@ def test_it_is_dark_where_the_site_is_and_a_sheet_on_a_phone(reader: WebDriver, 
     ask(reader, "How do I run it?")
     find(reader, ".sources li")
     assert violations(reader) == []
+    sizes = (
+        "const seen = [...arguments[0].querySelectorAll('button')].filter((made) => made.checkVisibility());"
+        "return seen.map((made) => made.offsetHeight)"
+    )
+    assert min(reader.execute_script(sizes, find(reader, ".panel"))) >= 44
     box = find(reader, ".panel")
     assert box.size["width"] == reader.execute_script("return document.documentElement.clientWidth")
     find(reader, ".answer a.cite").click()
@@ -290,12 +297,17 @@ def test_a_shared_answer_opens_and_one_that_is_gone_says_so(reader: WebDriver, p
 
 
 @pytest.mark.parametrize("site", ["plain"], indirect=True)
-def test_calls_wait_in_the_queue_and_events_are_heard(reader: WebDriver, played: PlayedServer) -> None:
-    reader.execute_script(
-        "window.heard = []; for (const name of ['open', 'question', 'answer', 'close'])"
-        "citewell.on(name, (event) => heard.push(event.type));"
+def test_calls_before_the_script_wait_in_the_queue_and_events_are_heard(
+    reader: WebDriver, played: PlayedServer
+) -> None:
+    early = (
+        "window.heard = []; window.citewell = ['open', 'question', 'answer', 'close']"
+        ".map((name) => ['on', name, (event) => heard.push(event.type)]);"
         "citewell.push(['ask', 'How do I run it?', {context: 'A node'}])"
     )
+    script = reader.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": early})
+    reader.refresh()
+    reader.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
     find(reader, ".sources li")
     assert played.bodies[-1]["context"] == "A node"
     reader.execute_script("citewell.close()")
@@ -303,6 +315,57 @@ def test_calls_wait_in_the_queue_and_events_are_heard(reader: WebDriver, played:
     assert reader.execute_script("return heard") == [
         f"citewell:{name}" for name in ("open", "question", "answer", "close")
     ]
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+def test_an_answer_is_copied_with_its_sources_and_made_again_under_a_new_key(
+    reader: WebDriver, played: PlayedServer
+) -> None:
+    opened(reader)
+    ask(reader, "How do I run it?")
+    find(reader, ".tool.copy").click()
+    find(reader, ".tool.copy.done")
+    find(reader, "#message").send_keys(Keys.CONTROL, "v")
+    copied = find(reader, "#message").get_property("value")
+    assert copied == "Run it with `ros2 run`. [2]\n\n[2]: Nodes › Start </docs/nodes#start-a-node>"
+    find(reader, ".tool.regenerate").click()
+    WebDriverWait(reader, SECONDS).until(lambda _: len(set(played.keys)) == 2, "not asked again")
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+def test_a_citation_is_tapped_marked_without_highlights_and_elsewhere_a_text_fragment(
+    reader: WebDriver, played: PlayedServer
+) -> None:
+    reader.execute_script("window.Highlight = undefined")  # an older browser
+    opened(reader)
+    ask(reader, "How do I run it?")
+    chip = find(reader, ".answer a.cite")
+    touch = PointerInput("touch", "finger")  # type: ignore[no-untyped-call] # selenium leaves it untyped
+    finger = ActionBuilder(reader, mouse=touch)
+    finger.pointer_action.move_to(chip).pointer_down().pointer_up()  # type: ignore[no-untyped-call] # as above
+    finger.perform()
+    find(reader, ".card .go").click()
+    assert [mark.text.strip() for mark in found(reader, "mark.citewell")] == ["Run it with", "ros2 run", "."]
+    played.source = played.source | {"url": "https://elsewhere.example/docs#start"}
+    ask(reader, "And elsewhere?")
+    present(
+        reader,
+        ".turn:last-child a.cite[href='https://elsewhere.example/docs#start:~:text=Run%20it%20with%20ros2%20run.']",
+    )
+
+
+@pytest.mark.parametrize("site", ["plain"], indirect=True)
+def test_the_offer_follows_the_selection_and_the_site_hears_no_key_that_is_typed(reader: WebDriver) -> None:
+    reader.execute_script("window.heard = 0; document.addEventListener('keydown', () => (heard += 1))")
+    reader.execute_script(_SELECT)
+    before = find(reader, ".about").rect["y"]
+    reader.execute_script("scrollBy(0, 40)")
+    top = "return arguments[0].getBoundingClientRect().top"
+    about = find(reader, ".about")
+    WebDriverWait(reader, SECONDS).until(lambda p: p.execute_script(top, about) == before - 40, "it did not follow")
+    about.click()
+    find(reader, "#message").send_keys("s / f ?")
+    assert reader.execute_script("return heard") == 0
 
 
 @pytest.mark.parametrize("site", ["plain"], indirect=True)

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -76,3 +78,32 @@ def test_a_consumer_installs_the_tarballs_compiles_with_their_types_and_imports_
     node.run("node", packed / "node_modules" / "typescript" / "bin" / "tsc", "-p", ".", cwd=tmp_path)
     imported = 'const { default: api } = await import("citewell-widget"); console.log(typeof api.ask)'
     assert node.run("node", "--input-type=module", "-e", imported, cwd=tmp_path) == "function\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, '"server" is required'),
+        ({"server": "answers.example"}, '"server" is required'),
+        ({"server": "https://a.example", "colour": "red"}, '"colour" is no option. Known are: server'),
+        ({"server": "https://a.example", "title": 1}, '"title" must be a string'),
+        ({"server": "https://a.example", "theme": "blue"}, '"theme" must be light or dark'),
+        ({"server": "https://a.example", "filterVersion": "no"}, '"filterVersion" must be true or false'),
+    ],
+)
+def test_a_wrong_option_of_the_docusaurus_plugin_stops_the_build_with_a_line(
+    options: dict[str, object], says: str
+) -> None:
+    called = f"require('./src').validateOptions({{ options: {json.dumps(options)} }})"
+    told = f"try {{ {called} }} catch (error) {{ console.log(error.message) }}"
+    said = node.run("node", "-e", told, cwd=node.ROOT / "integrations" / "docusaurus")
+    assert said.startswith(f"docusaurus-plugin-citewell: {says}")
+
+
+def test_a_mkdocs_site_without_a_server_is_not_built(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [citewell: {title: Docs}]\n")
+    build = [sys.executable, "-m", "mkdocs", "build", "-q"]
+    done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "citewell: `server` is required" in done.stderr
