@@ -11,9 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from citewell.answering.agent import BookAgent, HostedModel
+from citewell.answering.agent import BookAgent
 from citewell.answering.confidence import Confidence
 from citewell.answering.engine import Engine, EngineOptions
+from citewell.answering.hosted_model import HostedModel
 from citewell.conversations import address_of, new_session_id
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from citewell.answering.agent import HostedModel as HostedModel
+    from citewell.answering.hosted_model import HostedModel as HostedModel
     from citewell.blocking import SyncBook as SyncBook
     from citewell.blocking import open_sync as open_sync
     from citewell.book import Book as Book
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _VALUES = "Answer AnswerEvent Citation Completed Message PageEntry Passage PassagesFound ScoredPassage SearchStarted"
 _OWNERS = {
-    "answering.agent": "HostedModel",
+    "answering.hosted_model": "HostedModel",
     "blocking": "SyncBook open_sync",
     "book": "Book open",
     "settings": "Settings",

@@ -42,8 +42,8 @@ from citewell.wiring import (
 )
 
 if TYPE_CHECKING:
-    from citewell.answering.agent import HostedModel
     from citewell.answering.engine import Engine
+    from citewell.answering.hosted_model import HostedModel
     from citewell.contracts import DeterminismRecord
     from citewell.embedding import Embedder
     from citewell.index import IndexWriter, PassageIndex

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.answering.agent import BookAgent, HostedModel
+from citewell.answering.agent import BookAgent
 from citewell.answering.budget import Allowance, ModelBudget
 from citewell.answering.engine import Engine, EngineOptions
+from citewell.answering.hosted_model import HostedModel
 from citewell.backends import make_embedder, make_index, make_writer
 from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder

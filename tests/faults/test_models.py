@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.answering.agent import HostedModel
 from citewell.answering.engine import EngineOptions
+from citewell.answering.hosted_model import HostedModel
 from citewell.errors import CitewellError
 from tests.support.model_server import CallTool, ModelServer, Play, Raw, Refuse, Say, Stall
 from tests.support.toy_book import a_question, toy_book

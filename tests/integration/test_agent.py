@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from citewell.answering.agent import BookAgent, HostedModel, Task
+from citewell.answering.agent import BookAgent
 from citewell.answering.breaker import FAILURES
+from citewell.answering.hosted_model import HostedModel, Task
 from citewell.contracts import RetrievedContent
 from citewell.deadline import Deadline
 from citewell.errors import DeadlineError, ModelError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.answering.agent import HostedModel
 from citewell.answering.engine import EngineOptions
+from citewell.answering.hosted_model import HostedModel
 from citewell.answering.refusals import NOT_IN_BOOK, NOTHING_FOUND
 from citewell.errors import DeadlineError, ModelError
 from citewell.values import AnswerEvent, Completed, Failed, Message, PassagesFound, SearchStarted, TextReleased

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from citewell.answering.agent import HostedModel
 from citewell.answering.engine import EngineOptions
+from citewell.answering.hosted_model import HostedModel
 from citewell.inference import ReadingModel
 from citewell.judge import Claim, Shown, TrainedJudge
 from tests.support.toy_book import PASSAGES, a_question, toy_book

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from citewell.answering.agent import BookAgent, HostedModel
+from citewell.answering.agent import BookAgent
 from citewell.answering.confidence import Confidence, Logistic
 from citewell.answering.engine import Engine, EngineOptions
+from citewell.answering.hosted_model import HostedModel
 from citewell.conversations import address_of
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore

@@ -16,11 +16,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell import __version__
-from citewell.answering.agent import PROMPT_HASH, BookAgent, Task
+from citewell.answering.agent import BookAgent
 from citewell.answering.citations import Sources
 from citewell.answering.composition import Composer, Composition, statements_of
 from citewell.answering.confidence import ANSWER_FROM, Confidence, level_of
 from citewell.answering.evidence import Cited, Evidence
+from citewell.answering.hosted_model import PROMPT_HASH, Task
 from citewell.answering.refusals import refusal_of, related_to
 from citewell.answering.talk import Host
 from citewell.contracts import DeterminismRecord, RetrievedContent, retrieved_content

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from functools import lru_cache
 from typing import Any
 
-from citewell.answering.agent import CALLS, INSTRUCTIONS, Calls, HostedModel, Search, Task
+from citewell.answering.hosted_model import CALLS, INSTRUCTIONS, Calls, HostedModel, Search, Task
 from citewell.contracts import RetrievalFailure, RetrievedContent
 from citewell.errors import InvalidInputError, MissingExtraError, ModelAwayError, ModelError, RetrievalError
 from citewell.logs import traceparent

@@ -1,6 +1,5 @@
 """Checks: any text against passages or against the book. The route /check and every name that it has on the wire."""
 
-import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request, Response
@@ -12,7 +11,8 @@ from citewell.api.dialects.wire import WholeReply, Wire, encoded, similarity
 from citewell.api.guarded_route import GuardedRoute
 from citewell.api.middleware import exchange_of, json_reply
 from citewell.api.openapi import BODY, GUARD, KEYED, LIMITS, SERVICES, failures, reply
-from citewell.errors import DeadlineError, InvalidInputError
+from citewell.deadline import Deadline
+from citewell.errors import InvalidInputError
 from citewell.judge import MAX_CHECKED, Checked, CheckedSentence, Outcome
 from citewell.values import Passage
 
@@ -78,11 +78,9 @@ async def check(request: Request, asked: Annotated[CheckRequest, Body(openapi_ex
     if state.parts.check is None:
         raise InvalidInputError("This server checks nothing.", field="text")
     exchange_of(request).held.push_async_callback(await state.concurrency.take())
-    try:
-        async with asyncio.timeout(state.options.answer_seconds):
-            return json_reply(check_reply(await state.parts.check(asked.text, asked.passages)))
-    except TimeoutError as error:
-        raise DeadlineError(f"The text was not checked within {state.options.answer_seconds:g} s.") from error
+    seconds = state.options.answer_seconds
+    async with Deadline.after(seconds).kept(f"The text was not checked within {seconds:g} s."):
+        return json_reply(check_reply(await state.parts.check(asked.text, asked.passages)))
 
 
 def check_reply(checked: Checked) -> bytes:

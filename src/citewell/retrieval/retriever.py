@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 import stamina
 
+from citewell.deadline import Deadline
 from citewell.document.language import language_of
 from citewell.embedding import Embedder
-from citewell.errors import CitewellError, DeadlineError, SchemaValidationError
+from citewell.errors import CitewellError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, has_unknown_word, with_best_meaning
@@ -89,15 +90,12 @@ class Retriever:
 
         What can pass is tried again. Raises RetrievalError, EmbeddingError, or DeadlineError after 5 seconds.
         """
-        try:
-            async with asyncio.timeout(self._seconds):
-                async for attempt in stamina.retry_context(
-                    on=_can_pass, attempts=retries + 1, timeout=None, wait_initial=0.1, wait_max=1.0, wait_jitter=0.2
-                ):
-                    with attempt:
-                        return await self._search(query, top_k, score_threshold, filters, history)
-        except TimeoutError as error:
-            raise DeadlineError(f"The search took longer than {self._seconds:g} s.") from error
+        async with Deadline.after(self._seconds).kept(f"The search took longer than {self._seconds:g} s."):
+            async for attempt in stamina.retry_context(
+                on=_can_pass, attempts=retries + 1, timeout=None, wait_initial=0.1, wait_max=1.0, wait_jitter=0.2
+            ):
+                with attempt:
+                    return await self._search(query, top_k, score_threshold, filters, history)
         raise AssertionError("the last attempt returns or raises")
 
     async def _search(
