@@ -30,7 +30,7 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=REPO, capture_output=True, text=True, check=True).stdout.strip()
 
 
-HABIT_SINCE = "89572ad6e93a1f58deaf791c4780cadd3e07c15c"
+HABIT_SINCE = "6763402e90f0be2126461d8f0dab0e57b6c88753"
 """From the commit after this one on, each that changes the source says so in the changelog."""
 
 
