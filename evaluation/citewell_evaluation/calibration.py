@@ -27,6 +27,8 @@ WORTH = 200.0
 """What a whole set counts in the general part, in questions: a large set does not outvote a small one."""
 REFUSAL_WORTH = 2.0
 """What a question that the book does not answer counts beside one that it does: a made-up answer is the worse fault."""
+HIGH, SURE = 0.8, 0.85
+"""What is stated as high, and the share of it that must be right on sets that the fit did not see."""
 NEAR_WORTH = 0.3
 """The share of that for sets of near misses: readers of a book mostly ask what it is about."""
 
@@ -82,6 +84,10 @@ class Calibration:
     """On examples that the fit did not see: each fifth of the groups by a model of the other four. Without near misses,
     which stand in `sets` alone."""
     auroc: float
+    high: tuple[int, float]
+    """How many answers were stated as high by fits without their set, and the share of them that was right."""
+    tempered: float
+    """What the log-odds were multiplied with so that high means what it says; 1 when they did already."""
     diagram: str
     """The reliability diagram of the same, as SVG."""
 
@@ -96,6 +102,8 @@ class Calibration:
                 "examples": self.examples,
                 "unseen_ece": round(self.ece, 4),
                 "unseen_auroc": round(self.auroc, 4),
+                "high_left_out": {"answers": self.high[0], "right": round(self.high[1], 4)},
+                "tempered": self.tempered,
                 "sets": {one.source: _figures(one) for one in self.sets},
             },
         }
@@ -173,42 +181,67 @@ def unseen(examples: Sequence[Example], part: Part) -> list[float]:
     return stated
 
 
+def left_out(examples: Sequence[Example], part: Part) -> list[float | None]:
+    """For each example the probability by a model that saw nothing of its set; None when no other set can be fitted."""
+    stated: list[float | None] = [None] * len(examples)
+    for source in dict.fromkeys(e.source for e in examples):
+        others = [e for e in examples if e.source != source]
+        if len({e.truth for e in others}) < 2 or all(e.made_up for e in others):
+            continue
+        model = fit(balanced(others, part), part)
+        for i, example in enumerate(examples):
+            if example.source == source:
+                stated[i] = model.probability(example.features)
+    return stated
+
+
+def tempered(stated: Sequence[tuple[float, bool]]) -> tuple[float, tuple[int, float]]:
+    """The mildest factor for the log-odds with which what is high is right often enough; how many those are, and the
+    share of them that is right."""
+    for factor in (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5):
+        line = 1 / (1 + (1 / HIGH - 1) ** (1 / factor))
+        right = [truth for probability, truth in stated if probability >= line]
+        if not right or sum(right) >= SURE * len(right):
+            break
+    return factor, (len(right), sum(right) / len(right) if right else 0.0)
+
+
 def calibrated(examples: Sequence[Example], part: Part) -> Calibration:
     """Fit on all examples; measure on unseen ones."""
-    stated = unseen(examples, part)
-    counted = [(e, p) for e, p in zip(examples, stated, strict=True) if not e.made_up]
-    main = [(e, p) for e, p in counted if not e.near]
+    stated, without = unseen(examples, part), left_out(examples, part)
+    counted = [(e, p, w) for e, p, w in zip(examples, stated, without, strict=True) if not e.made_up]
+    main = [(e, p) for e, p, _ in counted if not e.near]
     probabilities, truth = [p for _, p in main], [e.truth for e, _ in main]
     error = calibration_error(probabilities, truth)
+    factor, high = tempered([(w, e.truth) for e, _, w in counted if w is not None])
+    model = fit(balanced(examples, part), part)
     return Calibration(
         part=part,
-        model=fit(balanced(examples, part), part),
+        model=Logistic(factor * model.intercept, {name: factor * w for name, w in model.weights.items()}),
         examples=len(examples),
-        sets=tuple(_measured(s, counted, examples, part) for s in dict.fromkeys(e.source for e, _ in counted)),
+        sets=tuple(
+            _measured(source, [one for one in counted if one[0].source == source])
+            for source in dict.fromkeys(e.source for e, _, _ in counted)
+        ),
         ece=error,
         auroc=auroc(probabilities, truth),
+        high=high,
+        tempered=factor,
         diagram=reliability_diagram(reliability(probabilities, truth), error),
     )
 
 
-def _measured(
-    source: str, counted: Sequence[tuple[Example, float]], examples: Sequence[Example], part: Part
-) -> Measured:
-    own = [(e, p) for e, p in counted if e.source == source]
-    stated, truth = [p for _, p in own], [e.truth for e, _ in own]
-    others = [e for e in examples if e.source != source]
-    left_out = None
-    if len({e.truth for e in others}) == 2 and not all(e.made_up for e in others):
-        model = fit(balanced(others, part), part)
-        left_out = [model.probability(e.features) for e, _ in own]
+def _measured(source: str, own: Sequence[tuple[Example, float, float | None]]) -> Measured:
+    stated, truth = [p for _, p, _ in own], [e.truth for e, _, _ in own]
+    without = [w for _, _, w in own if w is not None]
     return Measured(
         source=source,
         questions=len(own),
         ece=calibration_error(stated, truth),
         chance=calibration_by_chance(stated),
         auroc=auroc(stated, truth),
-        ece_left_out=None if left_out is None else calibration_error(left_out, truth),
-        auroc_left_out=None if left_out is None else auroc(left_out, truth),
+        ece_left_out=calibration_error(without, truth) if without else None,
+        auroc_left_out=auroc(without, truth) if without else None,
     )
 
 

@@ -397,7 +397,8 @@ def calibrate(
 def _tell(result: "Calibration") -> None:
     print(
         f"{result.part}: {result.examples:,} questions; on those not fitted to: calibration error {result.ece:.3f}, "
-        f"AUROC {result.auroc:.3f}."
+        f"AUROC {result.auroc:.3f}. Stated as high by fits without their set: {result.high[0]}, of which "
+        f"{result.high[1]:.2f} right (log-odds times {result.tempered:g})."
     )
     for one in result.sets:
         line = f"  {one.source}, {one.questions:,}: calibration error {one.ece:.3f} (by chance {one.chance:.3f}), "

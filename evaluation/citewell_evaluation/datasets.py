@@ -72,9 +72,9 @@ class CorpusQuestion:
 
     id: str
     question: str
-    history: tuple[Message, ...]
     answerability: Answerability
-    passages: tuple[str, ...]
+    history: tuple[Message, ...] = ()
+    passages: tuple[str, ...] = ()
     """Ids of the documents that the reference answer rests on."""
     reference_answer: str = ""
 

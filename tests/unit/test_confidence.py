@@ -17,7 +17,17 @@ from citewell.values import ConfidenceLevel, Message, Passage, ScoredPassage
 from citewell_evaluation.answers import evaluate_answers, refused_at
 from citewell_evaluation.asked import Sets
 from citewell_evaluation.calibrating import evaluate_calibration
-from citewell_evaluation.calibration import NEAR_WORTH, WEIGHED, WORTH, Example, balanced, calibrate, calibrated, fit
+from citewell_evaluation.calibration import (
+    NEAR_WORTH,
+    WEIGHED,
+    WORTH,
+    Example,
+    balanced,
+    calibrate,
+    calibrated,
+    fit,
+    tempered,
+)
 from citewell_evaluation.datasets import Document
 from citewell_evaluation.json_form import to_json, without_times
 from tests.support.word_reader import WordReader
@@ -97,6 +107,15 @@ def test_a_good_fit_is_calibrated_on_what_it_did_not_see() -> None:
     assert result.ece < 0.08
     assert result.auroc > 0.85
     assert result.diagram.startswith("<svg")
+
+
+def test_what_is_stated_as_high_is_right_often_enough_on_sets_that_were_left_out() -> None:
+    sure = [(0.95, i % 10 < 9) for i in range(20)]
+    unsure = [(0.82, i % 2 == 0) for i in range(20)]
+    assert tempered(sure) == (1.0, (20, 0.9))
+    factor, high = tempered([*sure, *unsure])
+    assert factor < 1
+    assert high == (20, 0.9)
 
 
 def test_questions_of_one_sort_cannot_calibrate() -> None:

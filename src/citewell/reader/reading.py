@@ -6,6 +6,7 @@ The scores come from the trained model of `inference`. It reads English; elsewhe
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Protocol
 
 from citewell.document import Block, Code, Formula, Heading, Span, read_plain, sentences
@@ -15,6 +16,8 @@ from citewell.values import Passage, ScoredPassage
 
 ANSWERING = 0.5
 """From here on a unit belongs to what answers."""
+LOOKED_AT = 3.0
+"""How far below the best a passage may lie, in log-odds, and still have its parts asked."""
 STEADY = 6.0
 """Log-odds beyond this say no more."""
 
@@ -100,21 +103,24 @@ class TrainedReader:
 
     async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
         known = [item.passage for item in found if is_english(question, item.passage)]
-        texts = [passage.embedded_text for passage in known]
-        # The model hears much in a question mark. Readers write it or not: both forms are asked, and count the same.
-        plain = question.rstrip(" ?!.…")
-        asked = await self._model.read(plain, texts, [_places(passage) for passage in known])
-        marked = await self._model.read(f"{plain}?", texts)
-        read = {
-            passage.id: _scored(passage, (one.answers + other.answers) / 2, one.units)
-            for passage, one, other in zip(known, asked, marked, strict=True)
-        }
+        answers = await self.weigh(question, known)
+        near = [(p, a) for p, a in zip(known, answers, strict=True) if a >= max(answers) - LOOKED_AT]
+        texts, places = [p.embedded_text for p, _ in near], [_places(p) for p, _ in near]
+        asked = await self._model.read(_plain(question), texts, places)
+        read = {p.id: _scored(p, a, one.units) for (p, a), one in zip(near, asked, strict=True)}
+        read |= {p.id: _scored(p, a, None) for p, a in zip(known, answers, strict=True) if p.id not in read}
         return [read.get(item.passage.id) or by_words(question, item) for item in found]
 
     async def weigh(self, query: str, passages: Sequence[Passage]) -> list[float]:
-        """The log-odds that each passage answers, without looking at its parts: to order many."""
-        asked = await self._model.read(query.rstrip(" ?!.…"), [passage.embedded_text for passage in passages])
-        return [one.answers for one in asked]
+        """The log-odds that each passage answers, without looking at its parts."""
+        texts = [passage.embedded_text for passage in passages]
+        # Readers write the question mark or not: both forms are asked, and count the same.
+        plain, marked = [await self._model.read(form, texts) for form in (_plain(query), f"{_plain(query)}?")]
+        return [(one.answers + other.answers) / 2 for one, other in zip(plain, marked, strict=True)]
+
+
+def _plain(question: str) -> str:
+    return question.rstrip(" ?!.…")
 
 
 def blocks_of(passage: Passage) -> tuple[Block, ...]:
@@ -171,10 +177,11 @@ def _places(passage: Passage) -> list[tuple[int, int]]:
     return [(before + start, before + end) for start, end in units]
 
 
-def _scored(passage: Passage, answers: float, relevance: Sequence[float]) -> PassageReading:
-    scores = iter(relevance)
+def _scored(passage: Passage, answers: float, relevance: Sequence[float] | None) -> PassageReading:
+    """Without `relevance` the parts were not looked at: none of them is quoted for itself."""
+    scores = repeat(0.0) if relevance is None else map(probability, relevance)
     units = tuple(
-        tuple(Unit(start, end, probability(next(scores))) for start, end in _units(passage.text, block))
+        tuple(Unit(start, end, next(scores)) for start, end in _units(passage.text, block))
         for block in blocks_of(passage)
     )
     return PassageReading(passage, probability(answers), units)
