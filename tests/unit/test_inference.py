@@ -51,6 +51,15 @@ async def test_support_is_a_distribution_over_three_outcomes(model: ReadingModel
     assert found.supported + found.contradicted + found.not_stated == pytest.approx(1.0)
 
 
+async def test_thousands_of_units_cost_no_more_than_those_that_can_be_read(model: ReadingModel) -> None:
+    """Attention over a copy of the question for each of them would take all memory."""
+    text = "- a\n" * 2490
+    (passage,) = await model.encode([text])
+    asked = await model.ask("What is a?", passage, [(at, at + 4) for at in range(0, len(text), 4)])
+    assert len(asked.units) == 2490
+    assert asked.units[0] > asked.units[-1] == -20.0
+
+
 async def test_a_text_that_is_too_long_is_read_to_a_place_that_is_known(model: ReadingModel) -> None:
     text = "word " * 2000
     (encoded,) = await model.encode([text])

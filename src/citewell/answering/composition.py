@@ -1,5 +1,6 @@
 """Extractive answering, built in: passages are read for a question, and what answers it is quoted, part by part."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -62,9 +63,10 @@ class Composer:
         readings = await self._reader.read(question, [selection])
         if inquiry.about_text:
             return Composition(tuple(readings), _ITSELF, (tuple(opening([selection.passage])),), (selection,))
-        seen = features_of(question, readings, [selection], background=1.0)
+        seen = await asyncio.to_thread(features_of, question, readings, [selection], background=1.0)
         probability = self._confidence.probability(seen, confined=True)
-        return Composition(tuple(readings), probability, _frozen(choose(inquiry, readings, {})), (selection,))
+        groups = await asyncio.to_thread(choose, inquiry, readings, {})
+        return Composition(tuple(readings), probability, _frozen(groups), (selection,))
 
     async def of_book(self, parts: Sequence[str], found: Sequence[ScoredPassage], background: float) -> Composition:
         """`parts` are the questions in the question, each of which stands alone."""
@@ -83,10 +85,10 @@ class Composer:
 
     async def _part(self, question: str, found: Sequence[ScoredPassage], background: float) -> Composition:
         readings = await self._reader.read(question, found)
-        seen = features_of(question, readings, found, background)
+        seen = await asyncio.to_thread(features_of, question, readings, found, background)
         probability = self._confidence.probability(seen, confined=False) if readings else 0.0
         pages = await self._pages(readings) if probability >= ANSWER_FROM else {}
-        groups = choose(Inquiry(question), readings, pages)
+        groups = await asyncio.to_thread(choose, Inquiry(question), readings, pages)
         return Composition(tuple(readings), probability if groups else 0.0, _frozen(groups), tuple(found))
 
     async def _pages(self, readings: Sequence[PassageReading]) -> Mapping[str, Sequence[Passage]]:

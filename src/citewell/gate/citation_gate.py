@@ -4,6 +4,7 @@ A sentence is held until it is whole. What the shown passages do not support is 
 passages never shown. The result depends on the text alone, not on how it was cut into deltas.
 """
 
+import asyncio
 from collections.abc import Mapping
 from typing import Final
 
@@ -29,6 +30,8 @@ from citewell.judge import Judge
 from citewell.values import Passage
 
 _LABEL_LEVEL: Final = 7
+_STRETCH: Final = 500
+"""Characters of a long delta that are looked at before others on the event loop have their turn."""
 
 
 class CitationGate:
@@ -56,8 +59,13 @@ class CitationGate:
 
     async def feed(self, delta: str) -> str:
         """What this delta releases. Raises ModelError when the judge cannot judge."""
-        self._pieces += self._stream.feed(visible(self._surrogates.feed(delta)))
-        return "" if self._at_once else await self._released()
+        text, released = visible(self._surrogates.feed(delta)), ""
+        for start in range(0, len(text), _STRETCH):
+            if start:
+                await asyncio.sleep(0)
+            self._pieces += self._stream.feed(text[start : start + _STRETCH])
+            released += "" if self._at_once else await self._released()
+        return released
 
     async def finish(self) -> str:
         """Check and release what is held; the text is over."""

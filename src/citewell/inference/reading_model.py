@@ -38,6 +38,10 @@ _PASSAGE_FROM: Final = 16
 _LONGEST_PASSAGE: Final = 480
 _LONGEST_SENTENCE: Final = 96
 _WIDTH: Final = 384
+_MOST_VIEWS: Final = 48
+"""Of a passage in one run. Attention is quadratic in their number: what has more is asked in several runs."""
+_MOST_TOKENS: Final = 4096
+"""Of a question with all its views of one passage; the units behind are not read."""
 _UNREAD: Final = -20.0
 """Of a unit that lies behind the place where reading stopped."""
 _KEPT_TOKENS: Final = 4096
@@ -82,6 +86,7 @@ class ReadingModel:
         self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="reading")
         self._loading = threading.Lock()
         self._parts: _Parts | None = None
+        self._keeping = threading.Lock()
         self._kept: OrderedDict[str, Future[Encoded]] = OrderedDict()
         self.name = f"reading-{checksum(assets, 'model.onnx')[:12]}"
         """Which model this is: the same name gives the same scores on machines of one kind."""
@@ -132,14 +137,15 @@ class ReadingModel:
         self._kept.clear()
 
     def _begun(self, text: str) -> "Future[Encoded]":
-        future = self._kept.get(text)
-        if future is None or (future.done() and future.exception() is not None):
-            future = self._kept[text] = self._threads.submit(self._encode, text)
-        self._kept.move_to_end(text)
-        size = sum(map(_size, self._kept))
-        while size > _KEPT_TOKENS and len(self._kept) > 1:
-            size -= _size(self._kept.popitem(last=False)[0])
-        return future
+        with self._keeping:
+            future = self._kept.get(text)
+            if future is None or (future.done() and (future.cancelled() or future.exception() is not None)):
+                future = self._kept[text] = self._threads.submit(self._encode, text)
+            self._kept.move_to_end(text)
+            size = sum(map(_size, self._kept))
+            while size > _KEPT_TOKENS and len(self._kept) > 1:
+                size -= _size(self._kept.popitem(last=False)[0])
+            return future
 
     async def _run(self, work: Callable[[], Made]) -> Made:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -172,20 +178,30 @@ class ReadingModel:
         return [mark, *ids, _END]
 
     def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
-        """The question stands once for each view, side by side; a copy sees itself and its part of the passage."""
         ids = self._sentence(_QUESTION, question)
+        places = [_tokens(passage, unit) for unit in units]
+        read = [number for number, (first, last) in enumerate(places) if last > first][: _MOST_TOKENS // len(ids)]
+        views = [(0, passage.states.shape[2]), *(places[number] for number in read)]
+        whole, *scores = [
+            score
+            for first in range(0, len(views), _MOST_VIEWS)
+            for score in self._seen(ids, passage, views[first : first + _MOST_VIEWS])
+        ]
+        found = dict(zip(read, scores, strict=True))
+        return Asked(whole, tuple(found.get(number, _UNREAD) for number in range(len(units))))
+
+    def _seen(self, ids: Sequence[int], passage: Encoded, views: Sequence[tuple[int, int]]) -> list[float]:
+        """The question stands once for each view, side by side; a copy sees itself and its part of the passage."""
         tokens = passage.states.shape[2]
-        views = [(0, tokens), *(_tokens(passage, unit) for unit in units)]
         mask = np.zeros((len(views) * len(ids), tokens + len(views) * len(ids)), bool)
         for number, (first, last) in enumerate(views):
             own = slice(number * len(ids), (number + 1) * len(ids))
             mask[own, first:last] = True
             mask[own, tokens + own.start : tokens + own.stop] = True
         places = [place for _ in views for place in range(len(ids))]
-        made = self._loaded().run(ids * len(views), places, 0, mask, [passage.states])
-        whole, *parts = made["answers"][0, :: len(ids)].tolist()
-        seen = zip(parts, views[1:], strict=True)
-        return Asked(whole, tuple(score if last > first else _UNREAD for score, (first, last) in seen))
+        made = self._loaded().run([*ids] * len(views), places, 0, mask, [passage.states])
+        scores: list[float] = made["answers"][0, :: len(ids)].tolist()
+        return scores
 
     def _support(self, claim: str, passages: Sequence[Encoded]) -> Support:
         ids = self._sentence(_CLAIM, claim)

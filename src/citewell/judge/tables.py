@@ -24,7 +24,10 @@ class FoundRow:
 
 class Tables:
     def __init__(self) -> None:
-        self._rows: list[_Row] = []
+        self._by_cell: dict[tuple[str, str], list[_Row]] = {}
+        """Rows by each of their cells under its column's name."""
+        self._bare: dict[tuple[str, ...], list[_Row]] = {}
+        """Rows by all their cells."""
 
     def show(self, number: int, blocks: Iterable[Block]) -> None:
         for block in blocks:
@@ -34,21 +37,28 @@ class Tables:
                     cells = [_plain(c) for c in row.cells]
                     names = header if len(header) == len(cells) else [str(i) for i in range(len(cells))]
                     named = dict(zip(names, cells, strict=True))
-                    self._rows.append(_Row(number, named, bool(header), (row.start, row.end)))
+                    made = _Row(number, named, bool(header), (row.start, row.end))
+                    self._bare.setdefault(tuple(named.values()), []).append(made)
+                    for cell in named.items():
+                        self._by_cell.setdefault(cell, []).append(made)
 
     def find(self, header: Sequence[str], cells: Sequence[str], cited: Sequence[int]) -> FoundRow | None:
         """The same row in a table that was shown; cited passages come first."""
         wanted = {_plain(h): _plain(c) for h, c in zip(header, cells, strict=False)}
-        said = [_plain(c) for c in cells]
+        alike = min((self._by_cell.get(cell, []) for cell in wanted.items()), key=len, default=[])
+        if len(wanted) != len(cells):
+            alike = []
+        same = [row for row in alike if row.has_header and wanted.items() <= row.cells.items()]
+        if not any(header):
+            same += self._bare.get(tuple(_plain(c) for c in cells), [])
+        if same:
+            row = min(same, key=lambda r: r.number not in cited)
+            return FoundRow(row.number, row.place)
         name, *others = wanted or {"": ""}
-        known: FoundRow | None = None
-        for row in sorted(self._rows, key=lambda r: r.number not in cited):
-            same = row.has_header and wanted.items() <= row.cells.items() and len(wanted) == len(cells)
-            if same or (not any(header) and said == list(row.cells.values())):
-                return FoundRow(row.number, row.place)
-            if row.cells.get(name) == wanted.get(name) and any(o in row.cells for o in others):
-                known = known or FoundRow(row.number, None)
-        return known
+        named = self._by_cell.get((name, wanted.get(name, "")), [])
+        known = (row for row in named if any(other in row.cells for other in others))
+        first = min(known, key=lambda r: r.number not in cited, default=None)
+        return FoundRow(first.number, None) if first else None
 
 
 def _plain(text: str) -> str:

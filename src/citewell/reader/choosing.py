@@ -53,6 +53,8 @@ ENOUGH = 110
 MOST = 260
 """Words that one list, table or run of steps may have; longer ones come by what is relevant in them."""
 GROUPS = 4
+_TRIED = 24
+"""Blocks, best first, that are tried: what lies behind them in a list of thousands is not looked at."""
 _FEWEST, _MOST_SECTIONS = 2, 12
 _NEAR_CODE = 4
 """Blocks after a sentence that tells how, among which its example is looked for."""
@@ -99,12 +101,13 @@ def choose(
     groups: list[list[Quote]] = []
     taken: set[tuple[int, int]] = set()
     words = 0
-    for candidate in ranked:
+    wholes = [_Wholes(spread, inquiry) for spread in spreads]
+    for candidate in ranked[:_TRIED]:
         if len(groups) == GROUPS or candidate.score < ranked[0].score - NEAR:
             break
         if (candidate.spread, candidate.piece.at) in taken:
             continue
-        group = _Wholes(spreads[candidate.spread], inquiry).group(candidate.piece)
+        group = wholes[candidate.spread].group(candidate.piece)
         group = [quote for quote in group if (candidate.spread, quote.piece.at) not in taken and quote.spans]
         size = sum(quote.words for quote in group)
         if not group or (groups and words + size > ENOUGH) or _repeats(group, groups):
@@ -170,11 +173,13 @@ def _sections_listed(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequen
     if not inquiry.several or inquiry.some or surest >= ANSWERING:
         return []
     for spread in spreads:
-        for piece in spread.pieces:
-            path = piece.passage.heading_path if piece.units else ()
-            for depth, title in enumerate((piece.passage.page_title, *path)):
-                if inquiry.asks_for(title) and (quotes := _below(spread, path[:depth])):
-                    return quotes
+        paths = dict.fromkeys(
+            (piece.passage.page_title, *(piece.passage.heading_path if piece.units else ())) for piece in spread.pieces
+        )
+        titles = dict.fromkeys(path[: depth + 1] for path in paths for depth in range(len(path)))
+        for path in titles:
+            if inquiry.asks_for(path[-1]) and (quotes := _below(spread, path[1:])):
+                return quotes
     return []
 
 
@@ -199,6 +204,7 @@ class _Wholes:
     def __init__(self, spread: Spread, inquiry: Inquiry) -> None:
         self._spread = spread
         self._inquiry = inquiry
+        self._lists: dict[int, tuple[int, int]] = {}
 
     def group(self, piece: Piece) -> list[Quote]:
         holder = self._spread.holder(piece, (ListItem, Definition))
@@ -302,10 +308,17 @@ class _Wholes:
             self._inquiry.steps and isinstance(block, ListItem) and block.marker[:1].isdigit()
         ):
             return True
-        held = [self._spread.held(item) for item in siblings]
-        scores = [_best(pieces) for pieces in held]
-        answering = sum(score >= max(ANSWERING, LIKE * max(scores)) for score in scores)
-        return (announced or answering > 1) and sum(map(_words, held)) <= ENOUGH
+        answering, words = self._weighed(siblings)
+        return (announced or answering > 1) and words <= ENOUGH
+
+    def _weighed(self, siblings: Sequence[Piece]) -> tuple[int, int]:
+        """How many items of a list answer, and the words of all; weighed once for each list."""
+        if (known := self._lists.get(siblings[0].at)) is None:
+            held = [self._spread.held(item) for item in siblings]
+            scores = [_best(pieces) for pieces in held]
+            line = max(ANSWERING, LIKE * max(scores))
+            known = self._lists[siblings[0].at] = sum(score >= line for score in scores), sum(map(_words, held))
+        return known
 
     def _items(self, siblings: Sequence[Piece]) -> list[Quote]:
         """All items with what they hold; of a long list the items' own text, and of an endless one what answers."""
@@ -323,21 +336,22 @@ class _Wholes:
         """The rows that the question names, or the whole table."""
         pieces = [p for p in self._spread.whole(piece) if isinstance(p.block, Table)]
         rows = [(p, row) for p in pieces for row in _rows(p)]
+        scores = [score for p in pieces for score in _row_scores(p)]
         named = _named(self._inquiry, rows)
         if not named:
-            named = self._standing_out(rows)
+            named = self._standing_out(rows, scores)
         if named and len(named) < len(rows):
             rows = named
         elif _words(pieces) > MOST:
-            rows = [(p, row) for p, row in rows if _row_score(p, row) >= ANSWERING] or rows[:12]
+            rows = [row for row, score in zip(rows, scores, strict=True) if score >= ANSWERING] or rows[:12]
         return [Quote(p, tuple(Span(r.start, r.end) for q, r in rows if q is p)) for p in pieces]
 
-    def _standing_out(self, rows: Sequence[tuple[Piece, Row]]) -> list[tuple[Piece, Row]]:
+    def _standing_out(self, rows: Sequence[tuple[Piece, Row]], scores: Sequence[float]) -> list[tuple[Piece, Row]]:
         """The rows that answer where the others do not; none when it cannot be told, or when several are asked for."""
         if self._inquiry.several and not self._inquiry.some:
             return []
-        line = max(ANSWERING, LIKE * max((_row_score(p, row) for p, row in rows), default=0.0))
-        relevant = [(p, row) for p, row in rows if _row_score(p, row) >= line]
+        line = max(ANSWERING, LIKE * max(scores, default=0.0))
+        relevant = [row for row, score in zip(rows, scores, strict=True) if score >= line]
         return relevant if len(relevant) * 2 <= len(rows) or self._inquiry.some else []
 
 
@@ -355,8 +369,9 @@ def _rows(piece: Piece) -> Iterator[Row]:
         yield from piece.block.rows
 
 
-def _row_score(piece: Piece, row: Row) -> float:
-    return next((unit.score for unit in piece.units if unit.start == row.start), 0.0)
+def _row_scores(piece: Piece) -> list[float]:
+    scores = {unit.start: unit.score for unit in reversed(piece.units)}
+    return [scores.get(row.start, 0.0) for row in _rows(piece)]
 
 
 def _all(piece: Piece) -> Quote:

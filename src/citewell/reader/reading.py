@@ -3,6 +3,7 @@
 The scores come from the trained model of `inference`. It reads English; elsewhere the search's own scores stand in.
 """
 
+import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -105,11 +106,17 @@ class TrainedReader:
         known = [item.passage for item in found if is_english(question, item.passage)]
         answers = await self.weigh(question, known)
         near = [(p, a) for p, a in zip(known, answers, strict=True) if a >= max(answers) - LOOKED_AT]
-        texts, places = [p.embedded_text for p, _ in near], [_places(p) for p, _ in near]
-        asked = await self._model.read(_plain(question), texts, places)
-        read = {p.id: _scored(p, a, one.units) for (p, a), one in zip(near, asked, strict=True)}
-        read |= {p.id: _scored(p, a, None) for p, a in zip(known, answers, strict=True) if p.id not in read}
-        return [read.get(item.passage.id) or by_words(question, item) for item in found]
+        places = await asyncio.to_thread(lambda: [_places(p) for p, _ in near])
+        asked = await self._model.read(_plain(question), [p.embedded_text for p, _ in near], places)
+        looked_at = {p.id: one.units for (p, _), one in zip(near, asked, strict=True)}
+        weighed = {p.id: a for p, a in zip(known, answers, strict=True)}
+
+        def read(item: ScoredPassage) -> PassageReading:
+            if item.passage.id not in weighed:
+                return by_words(question, item)
+            return _scored(item.passage, weighed[item.passage.id], looked_at.get(item.passage.id))
+
+        return await asyncio.to_thread(lambda: [read(item) for item in found])
 
     async def weigh(self, query: str, passages: Sequence[Passage]) -> list[float]:
         """The log-odds that each passage answers, without looking at its parts."""

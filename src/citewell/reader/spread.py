@@ -6,6 +6,7 @@ divided is all its pieces. Nothing here looks at words or scores.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from citewell.document import (
     Admonition,
@@ -55,6 +56,8 @@ class Spread:
     def __init__(self, passages: Sequence[Passage], readings: Mapping[str, PassageReading]) -> None:
         """`passages` of one page; `readings` by the passages' ids, for those that were read."""
         self.pieces: list[Piece] = []
+        self._lists: dict[int, list[Piece]] = {}
+        """The siblings of each item that was asked about, by its place."""
         for passage in sorted(passages, key=lambda p: p.chunk_index):
             reading = readings.get(passage.id)
             for nth, block in enumerate(blocks_of(passage)):
@@ -62,6 +65,8 @@ class Spread:
                 answers = reading.answers if reading else 0.0
                 number = passage.first_block + nth
                 self.pieces.append(Piece(len(self.pieces), passage, block, number, units, answers))
+        self._headings = list(accumulate(int(isinstance(piece.block, Heading)) for piece in self.pieces))
+        """How many headings there are up to each piece, itself included."""
 
     def whole(self, piece: Piece) -> list[Piece]:
         """All pieces of the block, of which the given one may be only a part."""
@@ -95,9 +100,10 @@ class Spread:
 
     def siblings(self, item: Piece) -> list[Piece]:
         """The items of the list, or the definitions, that the given one stands among; what they hold is left out."""
-        before = list(self._beside(item, -1))
-        after = list(self._beside(item, 1))
-        return [*reversed(before), item, *after]
+        if item.at not in self._lists:
+            found = [*reversed(list(self._beside(item, -1))), item, *self._beside(item, 1)]
+            self._lists |= dict.fromkeys((one.at for one in found), found)
+        return self._lists[item.at]
 
     def lead(self, piece: Piece) -> Piece | None:
         """The paragraph that stands right before, in the same section: what may announce the piece."""
@@ -130,11 +136,8 @@ class Spread:
                 return self.whole(piece)
 
     def same_section(self, one: Piece, other: Piece) -> bool:
-        if one.passage.heading_path != other.passage.heading_path:
-            return False
-        first, last = sorted((one.at, other.at))
-        between = self.pieces[first + 1 : last + 1]
-        return not any(isinstance(p.block, Heading) for p in between)
+        same_path = one.passage.heading_path == other.passage.heading_path
+        return same_path and self._headings[one.at] == self._headings[other.at]
 
     def section(self, piece: Piece) -> list[Piece]:
         return [p for p in self.pieces if p.passage.heading_path == piece.passage.heading_path]

@@ -126,7 +126,7 @@ class Retriever:
         """As the book spells; as it is when its words cannot be gathered in time."""
         try:
             async with asyncio.timeout(self._seconds / 2):
-                return (await self._words_of(generation)).corrected(query)
+                return await asyncio.to_thread((await self._words_of(generation)).corrected, query)
         except TimeoutError:
             return query
 

@@ -15,6 +15,8 @@ from citewell.text import stem, words
 
 _SHORTEST = 4
 _TWO_MISTAKES_FROM = 6
+_MOST_UNKNOWN = 8
+"""Unknown words up to which a question is taken to be misspelt: with more it is in another language, or no question."""
 _LEAST_TIMES = 2
 """A word that stands in the book once may be a mistake of its own."""
 _SEPARATORS = re.compile(r"[-_.:/'’\s]+")
@@ -54,13 +56,14 @@ class Vocabulary:
     def corrected(self, question: str) -> str:
         """The question as the book spells; the same text when there is nothing to put right."""
         text = question
-        for word in dict.fromkeys(words(question)):
+        unknown = [word for word in dict.fromkeys(words(question)) if not self.has(word)]
+        for word in unknown if len(unknown) <= _MOST_UNKNOWN else ():
             if (better := self._better(word)) is not None:
                 text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", lambda _, b=better: b, text)  # type: ignore[misc]
         return text
 
     def _better(self, word: str) -> str | None:
-        if self.has(word) or len(word) < _SHORTEST - 1:
+        if len(word) < _SHORTEST - 1:
             return None
         if (written := self.folded.get(_folded(word))) is not None:
             return written
