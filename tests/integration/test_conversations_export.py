@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from citewell.conversations import address_of, new_session_id
-from citewell.conversations.author_report import report_from
+from citewell.conversations.author_report import report_of
 from citewell.conversations.export import session_lines
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
@@ -60,7 +60,7 @@ async def test_the_report_reads_the_store(store: ConversationStore) -> None:
     await store.save(a_question(session_id), an_answer(session_id))
     until = datetime.now(UTC) + timedelta(seconds=1)
     since = until - timedelta(days=7)
-    report = await report_from(store.entries(since=since), since=since, until=until)
+    report = report_of([entry async for entry in store.entries(since=since)], since=since, until=until)
     assert (report.questions, len(report.days)) == (1, 8)
 
 

@@ -42,7 +42,7 @@ class BookAgent:
         from citewell.answering import sdk
 
         ends = deadline.within(self._seconds)
-        calls = Calls(self.budget, task.owner)
+        calls = Calls(self.budget, task.owner, task.use)
         for attempt in range(1, ATTEMPTS + 1):
             self._breaker.check()
             said = ""

@@ -108,10 +108,10 @@ class _QuestionRun:
             released += await self.gate.finish()
         self.release(self.sources.renumbered(released))
 
-    def show_all(self) -> None:
+    async def show_all(self) -> None:
         """Let the gate take the evidence. It prepares it for checking, so only when there is text to check."""
         for number, item in self.evidence.numbered():
-            self.gate.show(number, item.passage)
+            await asyncio.to_thread(self.gate.show, number, item.passage)
 
     @property
     def probability(self) -> float:
@@ -274,7 +274,7 @@ class Engine:
         """The evidence, and with it the hash of all that the answer depends on."""
         question = run.question
         if question.selection:
-            item = run.evidence.add_selection(question.selection)
+            item = await asyncio.to_thread(run.evidence.add_selection, question.selection)
             run.composition = await self._composer.of_selection(question.text, item)
             run.confined = question.mode == "selected_text" or run.composition.probability >= ANSWER_FROM
         if not run.confined:
@@ -336,8 +336,8 @@ class Engine:
         assert composition is not None  # noqa: S101 read before anything is composed
         if run.asked not in run.forms:
             run.release(f"Showing results for “{run.asked}”.\n\n")
-        text = composition.text(run.evidence, run.conflict)
-        run.show_all()
+        text = await asyncio.to_thread(composition.text, run.evidence, run.conflict)
+        await run.show_all()
         await run.check(text, last=True)
         if not run.gate.cited:
             return self._refused(run)
@@ -347,12 +347,12 @@ class Engine:
 
     async def _by_model(self, run: _QuestionRun, agent: BookAgent) -> Answer:
         """A hosted model's text, checked sentence by sentence; what the gate leaves nothing of is composed instead."""
-        run.show_all()
+        await run.show_all()
         if run.conflict:
             await run.check(_notice(run.conflict, [number for number, _ in run.evidence.of_book]))
-        said = False
+        said, task = False, self._task(run)
         try:
-            async with contextlib.aclosing(agent.run(self._task(run), run.deadline)) as deltas:
+            async with contextlib.aclosing(agent.run(task, run.deadline)) as deltas:
                 async for delta in deltas:
                     said = said or bool(delta)
                     await run.check(delta)
@@ -361,6 +361,11 @@ class Engine:
             if run.shown or not self._options.sources_when_model_fails:
                 raise
             return self._sources_only(run)
+        finally:
+            if task.use.calls:
+                with contextlib.suppress(CitewellError):  # what it cost is for the author, and no reason to fail
+                    used = self._conversations.add_model_use(task.owner, calls=task.use.calls, tokens=task.use.tokens)
+                    await asyncio.shield(used)
         if run.gate.cited:
             return self._finished(run, run.shown, run.gate.cited)
         if said and run.probability >= ANSWER_FROM:

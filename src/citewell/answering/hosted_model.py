@@ -31,6 +31,12 @@ class HostedModel:
     """For one call; the client's own default would be ten minutes."""
 
 
+@dataclass(slots=True)
+class ModelUse:
+    calls: int = 0
+    tokens: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One run of the agent."""
@@ -45,6 +51,8 @@ class Task:
     search: Search | None
     owner: str = ""
     """Whose budget it is on."""
+    use: ModelUse = field(default_factory=ModelUse)
+    """What it has cost, filled in while it runs."""
 
 
 @dataclass(slots=True)
@@ -52,14 +60,19 @@ class Calls:
     """What a question may still ask of the model."""
 
     budget: ModelBudget
-    owner: str = ""
-    left: int = CALLS
+    owner: str
+    use: ModelUse
 
-    def spend(self) -> None:
-        if self.left == 0:
+    @property
+    def left(self) -> int:
+        return CALLS - self.use.calls
+
+    async def spend(self) -> None:
+        if not self.left:
             raise ModelError(f"The model gave no answer within {CALLS} calls.")
-        self.budget.call(self.owner)
-        self.left -= 1
+        await self.budget.call(self.owner)
+        self.use.calls += 1
 
-    def cost(self, tokens: int) -> None:
-        self.budget.tokens(self.owner, tokens)
+    async def cost(self, tokens: int) -> None:
+        self.use.tokens += tokens
+        await self.budget.tokens(self.owner, tokens)

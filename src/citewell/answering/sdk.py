@@ -33,9 +33,9 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("agent", error) from error
 
 _PASSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""Statuses after which the same call may succeed a moment later."""
 _TOKEN = 4
 """Characters, for who does not say what a reply cost."""
-"""Statuses after which the same call may succeed a moment later."""
 
 
 async def run(task: Task, hosted: HostedModel, calls: Calls) -> AsyncGenerator[str, None]:
@@ -195,7 +195,7 @@ class CheckedModel(OpenAIChatCompletionsModel):
         self._calls = calls
 
     async def _fetch_response(self, *args: Any, **kwargs: Any) -> Any:
-        self._calls.spend()
+        await self._calls.spend()
         reply = await super()._fetch_response(*args, **kwargs)
         if not isinstance(reply, tuple):
             return reply
@@ -225,7 +225,7 @@ class FinishedStream:
                     self._tokens += len((choice.delta and choice.delta.content) or "") // _TOKEN + 1
                 yield chunk
         finally:
-            self._calls.cost(self._tokens if told is None else told)
+            await self._calls.cost(self._tokens if told is None else told)
         if finish not in ("stop", "tool_calls", "function_call"):
             raise ModelAwayError(f"The model's reply was cut off ({finish or 'no finish reason'}).")
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import asdict
 from importlib.util import find_spec
 
 from fastapi import FastAPI
@@ -11,12 +12,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from citewell.answering.budget import LocalCounts, ModelBudget
 from citewell.api import checks, health, mcp, openai, pages, questions, search, sessions
 from citewell.api.admission.api_keys import ApiKeys
 from citewell.api.admission.concurrency import ConcurrencyLimiter
 from citewell.api.admission.idempotency import IdempotencyStore
 from citewell.api.admission.rate_limits import Policy, RateLimiter
-from citewell.api.admission.shared import SharedState
+from citewell.api.admission.shared import SharedCounts, SharedState
 from citewell.api.app_state import ApiState, state_of
 from citewell.api.body import invalid
 from citewell.api.book_contents import BookContents
@@ -108,7 +110,7 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
         async with open_parts() as parts, _shared(options) as shared, asyncio.TaskGroup() as group:
             state = _state(parts, options, shared, metrics)
             if parts.budget is not None:
-                parts.budget.told = metrics.model_called
+                _count(parts.budget, metrics, shared, options.workers)
             running = [group.create_task(_warm_up(state)), group.create_task(state.mcp.keep())]
             yield {"citewell": state}
             for task in running:
@@ -116,6 +118,16 @@ def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> L
             log_repeats(all_of_them=True)
 
     return lifespan
+
+
+def _count(budget: ModelBudget, metrics: Metrics, shared: SharedState | None, workers: int) -> None:
+    """What the hosted model costs: counted over all workers, or in shares, and told to the metrics."""
+    alone = LocalCounts(workers)
+    budget.counts = alone if shared is None else SharedCounts(shared, alone)
+    budget.told = metrics.model_called
+    budget.refused = metrics.budget_spent
+    metrics.budgeted("all", asdict(budget.in_all))
+    metrics.budgeted("key", asdict(budget.by_key))
 
 
 @asynccontextmanager

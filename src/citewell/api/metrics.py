@@ -1,6 +1,6 @@
 """Numbers for Prometheus. The only module that imports prometheus_client. One registry for each app, no global."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -13,7 +13,7 @@ from prometheus_client import (
     values,
 )
 
-_WHY = ("not stated", "contradicted", "number", "code", "address", "order", "a fragment", "said before", "it refers")
+_WHY = ("not stated", "contradicted", "number", "code", "address", "order", "it ", "a fragment", "said before")
 """What a reason for dropping a sentence begins with."""
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -38,8 +38,18 @@ class Metrics:
         self._dropped = Counter(
             "citewell_dropped_sentences", "Sentences without support that were not shown", registry=self._registry
         )
-        self._calls = Counter("citewell_model_calls", "Calls of the hosted model", registry=self._registry)
-        self._tokens = Counter("citewell_model_tokens", "Tokens of the hosted model", registry=self._registry)
+        self._calls = Counter("citewell_model_calls", "Calls of the hosted model", ("key",), registry=self._registry)
+        self._tokens = Counter("citewell_model_tokens", "Tokens of the hosted model", ("key",), registry=self._registry)
+        self._spent = Counter(
+            "citewell_model_budget_refusals", "Calls not made as the budget is spent", registry=self._registry
+        )
+        self._budget = Gauge(
+            "citewell_model_budget",
+            "What the hosted model may cost, in all and for each key",
+            ("of", "what"),
+            registry=self._registry,
+            multiprocess_mode="max",
+        )
         self._reasons = Counter(
             "citewell_drop_reasons", "Why sentences were dropped", ("why",), registry=self._registry
         )
@@ -79,9 +89,18 @@ class Metrics:
     def limited(self, policy: str) -> None:
         self._limited.labels(policy).inc()
 
-    def model_called(self, calls: int, tokens: int) -> None:
-        self._calls.inc(calls)
-        self._tokens.inc(tokens)
+    def model_called(self, owner: str, calls: int, tokens: int) -> None:
+        """Of a key its digest's first letters are shown."""
+        self._calls.labels(owner[:8]).inc(calls)
+        self._tokens.labels(owner[:8]).inc(tokens)
+
+    def budget_spent(self) -> None:
+        self._spent.inc()
+
+    def budgeted(self, of: str, allowance: Mapping[str, int | None]) -> None:
+        for what, most in allowance.items():
+            if most is not None:
+                self._budget.labels(of, what).set(most)
 
     def opened(self) -> None:
         self._open.inc()

@@ -29,13 +29,19 @@ def conversations(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")] = False,
 ) -> None:
     """Show what readers ask, what was refused and what was voted down."""
-    from citewell.conversations.author_report import report_from, tables_of
+    from citewell.conversations.author_report import report_of, tables_of
     from citewell.conversations.author_report_page import page_of
 
-    async def look(store: "ConversationStore", _: "Settings") -> "Report":
+    async def look(store: "ConversationStore", settings: "Settings") -> "Report":
         until = datetime.now(UTC)
         since = until - timedelta(days=days)
-        return await report_from(store.entries(since=since), since=since, until=until)
+        return report_of(
+            [entry async for entry in store.entries(since=since)],
+            since=since,
+            until=until,
+            model_days=await store.model_days(since=since),
+            model_budget=(settings.model_calls_per_day, settings.model_tokens_per_day),
+        )
 
     report = _with_store(look)
     if html is not None:

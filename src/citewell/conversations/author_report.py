@@ -3,12 +3,13 @@
 import math
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import groupby
 from statistics import median
 
-from citewell.conversations.turns import AuthorEntry
+from citewell.conversations.turns import AuthorEntry, ModelDay
 from citewell.text import STOPWORDS, stem, words
 
 CONFIDENCE_BINS = 10
@@ -64,6 +65,10 @@ class Report:
     """Newest first, as the next two."""
     down_votes: tuple[AuthorEntry, ...]
     slowest: tuple[AuthorEntry, ...]
+    model_days: tuple[ModelDay, ...] = ()
+    """What the hosted model cost, newest day first."""
+    model_budget: tuple[int | None, int | None] = (None, None)
+    """Calls and tokens that a day may cost in all; None: any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +80,14 @@ class ReportTable:
     """What to say instead of a table without rows."""
 
 
-async def report_from(entries: AsyncIterable[AuthorEntry], *, since: datetime, until: datetime) -> Report:
-    return report_of([entry async for entry in entries], since=since, until=until)
-
-
-def report_of(entries: Iterable[AuthorEntry], *, since: datetime, until: datetime) -> Report:
+def report_of(
+    entries: Iterable[AuthorEntry],
+    *,
+    since: datetime,
+    until: datetime,
+    model_days: Iterable[ModelDay] = (),
+    model_budget: tuple[int | None, int | None] = (None, None),
+) -> Report:
     asked = sorted(entries, key=lambda entry: entry.asked_at)
     refused = [entry for entry in asked if entry.status == "refused"]
     latencies = sorted(entry.latency_ms for entry in asked)
@@ -101,6 +109,8 @@ def report_of(entries: Iterable[AuthorEntry], *, since: datetime, until: datetim
         refusals=tuple(reversed(refused[-_LISTED:])),
         down_votes=tuple([entry for entry in reversed(asked) if entry.vote == "down"][:_LISTED]),
         slowest=tuple(sorted(asked, key=lambda entry: -entry.latency_ms)[:10]),
+        model_days=tuple(model_days),
+        model_budget=model_budget,
     )
 
 
@@ -155,7 +165,27 @@ def tables_of(report: Report) -> tuple[ReportTable, ...]:
             tuple((_when(e), one_line(e.question), _seconds(e.latency_ms)) for e in report.slowest),
             "Nothing was asked.",
         ),
+        ReportTable(
+            "Hosted model",
+            ("Day", "Key", "Calls", "Tokens"),
+            tuple(_model_rows(report.model_days, report.model_budget)),
+            "No hosted model was asked.",
+        ),
     )
+
+
+def _model_rows(days: Sequence[ModelDay], budget: tuple[int | None, int | None]) -> Iterator[tuple[str, str, str, str]]:
+    """For each day all keys together, beside what the day may cost, and each key by the beginning of its digest."""
+    for day, group in groupby(days, key=lambda each: each.day):
+        used = list(group)
+        sums = sum(one.calls for one in used), sum(one.tokens for one in used)
+        calls, tokens = (
+            f"{n:,}" if most is None else f"{n:,} of {most:,}" for n, most in zip(sums, budget, strict=True)
+        )
+        yield f"{day:%Y-%m-%d}", "all", calls, tokens
+        for one in used:
+            if one.owner:
+                yield f"{day:%Y-%m-%d}", one.owner[:8], f"{one.calls:,}", f"{one.tokens:,}"
 
 
 def _days(asked: Sequence[AuthorEntry], since: datetime, until: datetime) -> tuple[Day, ...]:

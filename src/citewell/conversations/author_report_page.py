@@ -33,6 +33,8 @@ _FIGURES = frozenset(
         "95 of 100",
         "Times",
         "Took",
+        "Calls",
+        "Tokens",
     )
 )
 

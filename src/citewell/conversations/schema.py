@@ -76,3 +76,12 @@ deleted_sessions = sa.Table(
     sa.Column("deleted_at", UtcTime, nullable=False),
 )
 sa.Index("idx_deleted_sessions_deleted", deleted_sessions.c.deleted_at)
+
+model_use = sa.Table(
+    "model_use",
+    metadata,
+    sa.Column("day", sa.Date, primary_key=True),
+    sa.Column("owner", sa.String(64), primary_key=True),
+    sa.Column("calls", sa.BigInteger, nullable=False),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+)

@@ -22,10 +22,10 @@ from citewell.conversations import rows
 from citewell.conversations.database import Database
 from citewell.conversations.database_url import Address
 from citewell.conversations.history import HISTORY_TOKENS, last_turns
-from citewell.conversations.schema import conversations, deleted_sessions
+from citewell.conversations.schema import conversations, deleted_sessions, model_use
 from citewell.conversations.session_ids import session_id_of, shown_session
 from citewell.conversations.transactions import Bounds
-from citewell.conversations.turns import AuthorEntry, Turn, TurnPage, Vote
+from citewell.conversations.turns import AuthorEntry, ModelDay, Turn, TurnPage, Vote
 from citewell.conversations.variants import enter_session, insert_into, now
 from citewell.errors import InvalidInputError, NotFoundError
 from citewell.logs import log
@@ -248,6 +248,9 @@ class ConversationStore:
             purged += deleted
         forgotten = deleted_sessions.c.deleted_at < today - _TOMBSTONES_KEPT
         await self._database.write(partial(_delete, statement=sa.delete(deleted_sessions).where(forgotten)))
+        await self._database.write(
+            partial(_delete, statement=sa.delete(model_use).where(model_use.c.day < cutoff.date()))
+        )
         return purged
 
     async def finished(self, input_hash: str) -> Answer | None:
@@ -278,6 +281,24 @@ class ConversationStore:
             if len(found) < _BATCH:
                 return
             moment, last = found[-1]["created_at"], found[-1]["id"]
+
+    async def add_model_use(self, owner: str, *, calls: int, tokens: int) -> None:
+        """What a question cost, added to the day and the key that asked."""
+
+        def work(connection: sa.Connection) -> None:
+            insert = insert_into(connection.dialect.name, model_use).values(
+                day=now(connection).date(), owner=owner, calls=calls, tokens=tokens
+            )
+            added = {name: model_use.c[name] + insert.excluded[name] for name in ("calls", "tokens")}
+            connection.execute(insert.on_conflict_do_update(index_elements=["day", "owner"], set_=added))
+
+        await self._database.write(work)
+
+    async def model_days(self, *, since: datetime) -> list[ModelDay]:
+        """What the hosted model cost since that day, newest first."""
+        query = sa.select(model_use).where(model_use.c.day >= since.date()).order_by(model_use.c.day.desc())
+        found = await self._database.read(partial(_select, query=query.order_by(model_use.c.owner)))
+        return [ModelDay(row["day"], row["owner"], row["calls"], row["tokens"]) for row in found]
 
 
 def _bury(connection: sa.Connection, tombstone: str) -> None:

@@ -1,7 +1,7 @@
 """Turns: the values that a conversation is read back in. Pure."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from citewell.values import Answer, Mode, Status
@@ -55,3 +55,14 @@ class AuthorEntry:
     conflicting_info: bool
     vote: Vote | None
     comment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDay:
+    """What the hosted model cost on a day (UTC), for one key."""
+
+    day: date
+    owner: str
+    """The digest of the key; empty where no keys are asked for."""
+    calls: int
+    tokens: int

@@ -7,10 +7,11 @@ import asyncio
 import contextlib
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from citewell.answering.budget import Counts, Spending
 from citewell.errors import MissingExtraError
 from citewell.logs import log
 from citewell.values import ServiceStatus
@@ -34,6 +35,23 @@ if taken < tonumber(ARGV[2]) then
 end
 local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
 return {admitted, taken, oldest and (oldest + ARGV[1] - now) or ARGV[1]}
+"""
+
+
+# Counts with the most that each may reach (-1: any) and how long its window lasts from its beginning. All are added to,
+# or none when one has reached its most: then its place and the milliseconds that its window still lasts.
+_SPEND = """
+for i, key in ipairs(KEYS) do
+  local most = tonumber(ARGV[3 * i - 1])
+  if most >= 0 and tonumber(redis.call('GET', key) or '0') >= most then
+    return {i, math.max(redis.call('PTTL', key), 0)}
+  end
+end
+for i, key in ipairs(KEYS) do
+  redis.call('INCRBY', key, ARGV[3 * i - 2])
+  if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, ARGV[3 * i]) end
+end
+return {0, 0}
 """
 
 
@@ -104,6 +122,19 @@ class SharedState:
         admitted, taken, reset = await self._tried(work)
         return Entered(member, bool(admitted), int(taken), float(reset) / 1000)
 
+    async def spend(self, spendings: Sequence[Spending]) -> tuple[Spending, float] | None:
+        """Counts over all workers. Raises RedisAway."""
+        names = [f"{_PREFIX}budget:{spending.name}" for spending in spendings]
+        limits = [(s.amount, -1 if s.most is None else s.most, int(s.seconds * 1000)) for s in spendings]
+        given = [str(number) for limit in limits for number in limit]
+
+        async def work(client: "Redis") -> list[int]:
+            reply: list[int] = await client.eval(_SPEND, len(names), *names, *given)
+            return reply
+
+        place, left = await self._tried(work)
+        return (spendings[place - 1], left / 1000) if place else None
+
     async def leave(self, name: str, member: str) -> None:
         """Give a place back. Raises RedisAway; the place is then free when its time is over."""
         await self._tried(lambda client: client.zrem(_PREFIX + name, member))
@@ -160,3 +191,17 @@ class SharedState:
                 return self._client is not None and bool(await self._client.ping())
         except self._errors:
             return False
+
+
+class SharedCounts:
+    """Of all workers; while Redis is away each process counts alone."""
+
+    def __init__(self, shared: SharedState, alone: Counts) -> None:
+        self._shared = shared
+        self._alone = alone
+
+    async def spend(self, spendings: Sequence[Spending]) -> tuple[Spending, float] | None:
+        try:
+            return await self._shared.spend(spendings)
+        except RedisAway:
+            return await self._alone.spend(spendings)
