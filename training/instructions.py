@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citewell.instructions import BUCKETS, features
+from citewell.instructions import BUCKETS, features, names_somebody
 
+Floats = NDArray[np.float64]
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`(\[*])|\n+")
 _CODE = re.compile(r"```.*?```", re.DOTALL)
 _NO_ADDRESS = frozenset(
@@ -30,8 +31,10 @@ _NO_ADDRESS = frozenset(
 _MADE = 2400
 _BOOK_SENTENCES = 5000
 _QUESTIONS = 500
-_ABOVE = 0.9995
-"""The line is drawn where one sentence in two thousand of the books learnt from is above it."""
+_OWN = 6
+"""How often a sentence that was written by hand counts: each stands for a kind."""
+_ABOVE = 1 / 1000
+"""The line is drawn where so few of the sentences of the books learnt from are above it."""
 
 
 def made(parts: dict[str, Any], rng: random.Random) -> list[str]:
@@ -74,28 +77,36 @@ def attacks(shared: Path) -> tuple[list[str], list[str]]:
     return [t for name in names[::2] for t in stored[name]], [t for name in names[1::2] for t in stored[name]]
 
 
-def matrix(texts: list[str]) -> NDArray[np.float32]:
-    rows = np.zeros((len(texts), BUCKETS), np.float32)
-    for row, text in zip(rows, texts, strict=True):
-        row[features(text)] = 1
-    return rows
+class Rows:
+    """The features of many sentences: those of each row stand side by side."""
+
+    def __init__(self, texts: list[str]) -> None:
+        found = [features(text) for text in texts]
+        self.count = len(found)
+        self._buckets = np.concatenate(found)
+        self._rows = np.repeat(np.arange(self.count), [len(row) for row in found])
+
+    def scores(self, w: Floats, b: float) -> Floats:
+        return np.bincount(self._rows, w[self._buckets], self.count) + b
+
+    def gathered(self, errors: Floats) -> Floats:
+        return np.bincount(self._buckets, errors[self._rows], BUCKETS)
 
 
-def fitted(
-    positive: list[str], negative: list[str], ordinary: list[str], steps: int = 400
-) -> tuple[NDArray[np.float32], float]:
+def fitted(positive: list[str], negative: list[str], ordinary: list[str], steps: int = 400) -> tuple[Floats, float]:
     """Logistic regression, whole batches, decayed weights; both classes weigh the same."""
-    x = matrix([*positive, *negative])
-    y = np.repeat(np.float32([1, 0]), [len(positive), len(negative)])
-    share = np.repeat(np.float32([0.5 / len(positive), 0.5 / len(negative)]), [len(positive), len(negative)])
-    w, b = np.zeros(BUCKETS, np.float32), 0.0
+    x = Rows([*positive, *negative])
+    sizes = [len(positive), len(negative)]
+    y = np.repeat([1.0, 0.0], sizes)
+    share = np.repeat([0.5 / size for size in sizes], sizes)
+    w, b = np.zeros(BUCKETS), 0.0
     for step in range(steps):
-        error = share * (1 / (1 + np.exp(-(x @ w + b))) - y)
+        error = share * (1 / (1 + np.exp(-x.scores(w, b))) - y)
         rate = 2.0 / (1 + step / 100)
-        w -= rate * (x.T @ error + 1e-4 * w)
+        w -= rate * (x.gathered(error) + 1e-4 * w)
         b -= rate * float(error.sum())
-    line = float(np.quantile(matrix(ordinary) @ w + b, _ABOVE))
-    return w, b - max(0.0, line)
+    scores = np.sort(Rows([text for text in ordinary if names_somebody(text)]).scores(w, b))
+    return w, b - float(scores[-1 - round(len(ordinary) * _ABOVE)])
 
 
 def main() -> None:
@@ -109,19 +120,28 @@ def main() -> None:
     learnt, held_out = attacks(arguments.shared)
     with (arguments.shared / "eval/squad2/questions.jsonl").open(encoding="utf-8") as file:
         questions = [json.loads(line)["question"] for line in itertools.islice(file, _QUESTIONS)]
-    ordinary = [*book(corpora / "docusaurus"), *book(corpora / "curriculum")]
+    ordinary = [*book(corpora / "docusaurus"), *book(corpora / "curriculum"), *parts["ordinary"]]
     rng.shuffle(ordinary)
-    positive = [*learnt, *learnt, *made(parts, rng)]
-    negative = [*ordinary[:_BOOK_SENTENCES], *questions, *parts["ordinary"] * 2]
+    own = parts["attacks"] * _OWN
+    positive = [*learnt, *learnt, *own, *made(parts, rng)]
+    negative = [*ordinary[:_BOOK_SENTENCES], *questions, *parts["ordinary"] * _OWN]
     w, b = fitted(positive, negative, ordinary)
+    fixtures = Path(__file__).parent.parent / "tests/fixtures/injection"
     unseen = {name: book(corpora / name) for name in ("httpx", "rust-book", "docusaurus-3.9.2")}
-    for name, texts in {"attacks of other categories": held_out, **unseen}.items():
-        print(f"{name}: {int((matrix(texts) @ w + b > 0).sum())} of {len(texts)}")
+    unseen["a book on prompt injection"] = book(fixtures)
+    unseen["own attacks of other wordings"] = (fixtures / "attacks.txt").read_text("utf-8").splitlines()
+    found: dict[str, str] = {}
+    for name, texts in {"BIPIA's attacks of other categories": held_out, **unseen}.items():
+        known = [text for text, score in zip(texts, Rows(texts).scores(w, b), strict=True) if score > 0]
+        found[name] = f"{sum(map(names_somebody, known))} of {len(texts)}"
+        print(f"{name}: {found[name]}")
     w, b = fitted([*held_out, *held_out, *positive], negative, ordinary)  # what ships has seen all of them
     used = np.flatnonzero(np.abs(w) > 0.02)
     arguments.out.mkdir(parents=True, exist_ok=True)
     stored = {"bias": round(b, 4), "buckets": used.tolist(), "weights": [round(float(v), 3) for v in w[used]]}
     (arguments.out / "weights.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", "utf-8")
+    record = {"made_by": "python -m training.instructions SHARED OUT", "unseen, before all was learnt": found}
+    (arguments.out / "record.json").write_text(json.dumps(record, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
 """Prompt injection: does a sentence address the model that answers, rather than the reader of the book?
 
-A linear model over short groups of words, learnt by `training/instructions.py`. It sees the shape of a sentence:
-function words and the words for who answers, for what it says and for what it was told; every other word is a blank,
-so that no topic is suspicious. What stands between quotes is talked about, not said. Linear in the text.
+A linear model over groups of words, learnt by `training/instructions.py`. It sees the shape of a sentence: function
+words, and classes of words for who answers, what it says, what it was told and what it is to do with that, in several
+languages; every other word is a blank, so that no topic is suspicious. What stands between quotes is talked about, not
+said; what is packed in base64 is unpacked first. Linear in the text.
 """
 
+import base64
+import binascii
 import json
 import re
 from functools import cache
 from importlib.resources import files
+from itertools import combinations
 from zlib import crc32
 
 import numpy as np
@@ -17,47 +21,72 @@ from numpy.typing import NDArray
 from citewell.document import STOPWORDS, Code, Formula, sentences
 from citewell.values import Page
 
+_ASSETS = files("citewell") / "assets" / "instructions"
 BUCKETS = 1 << 13
 LONGEST = 3
 """Words in a group."""
 MAX_WORDS = 120
 """Of a sentence; what is longer is no sentence."""
-_WORD = re.compile(r"https?://\S+|www\.\S+|[^\W\d_]+(?:['’][^\W\d_]+)*|\d+")
-_QUOTED = re.compile(r"“[^”]{0,400}”|\"[^\"]{0,400}\"|‘[^’]{0,400}’|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)")
-_CLASSES = {
-    word: name
-    for name, words in {
-        "REPLY": "answer answers response responses reply replies output outputs completion completions",
-        "MODEL": "ai assistant assistants chatbot chatbots bot bots llm llms model models agent agents gpt system",
-        "ANSWERS": "respond responding answering replying respond summarizes summarises summarize summarise",
-        "TOLD": "instruction instructions prompt prompts guidelines rules told directive directives",
-        "EARLIER": "previous prior earlier above preceding",
-        "IGNORE": "ignore disregard forget override bypass ignoring",
-        "TELL": "tell say inform convince persuade claim pretend reveal respond",
-        "USER": "user users",
-        "PLEASE": "please always never must",
-    }.items()
-    for word in words.split()
-}
-_NAMED = frozenset(("REPLY", "MODEL", "ANSWERS", "TOLD", "USER"))
-"""Who is addressed has to be named in some way, or what it says, or what it was told."""
+_NEAR = 8
+"""Words within which two classes are taken together, whatever their order: languages differ in it."""
+_PACKED = re.compile(r"[A-Za-z0-9+/]{24,4000}={0,2}")
+_TAG = re.compile(
+    r"<\|\w{1,20}\|>|\[/?(?:INST|SYS)\]|<</?SYS>>|</?(?:system|assistant|user|instructions?|prompt)>|"
+    r"^\W{0,4}(?:system|assistant|human|user|instructions?)(?: (?:prompt|message|note))?\s*[:>]|"
+    r"#{2,6} ?(?:system|instructions?|assistant|response)\b|\{\{[#/]?(?:system|user|assistant)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"ROLETAG|https?://\S+|www\.\S+|[^\W\d_]+(?:['’][^\W\d_]+)*|\d+")
+_QUOTED = re.compile(
+    r"“[^”]{0,400}”|„[^“”]{0,400}[“”]|«[^»]{0,400}»|「[^」]{0,400}」|"
+    r"\"[^\"]{0,400}\"|‘[^’]{0,400}’|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)"
+)
+_NAMED = frozenset(("REPLY", "MODEL", "ANSWERS", "TOLD", "USER", "SECRET", "ACT", "ROLETAG"))
+"""Who is addressed has to be named in some way, or what it says, was told, is to play or to give away."""
 _MOSTLY = 0.7
 """A sentence that is quoted as a whole is said all the same."""
 
 
 def is_instruction(sentence: str) -> bool:
     """Whether it tells a model what to do or what to answer."""
-    if _NAMED.isdisjoint(_words(sentence)):
+    return _addresses(sentence) or any(map(_addresses, _unpacked(sentence)))
+
+
+def names_somebody(sentence: str) -> bool:
+    return not _NAMED.isdisjoint(_words(sentence))
+
+
+def _addresses(sentence: str) -> bool:
+    if not names_somebody(sentence):
         return False
     weights, bias = _weights()
     return float(weights[features(sentence)].sum()) + bias > 0
 
 
+def _unpacked(sentence: str) -> list[str]:
+    """What stands in base64, where it is text."""
+    found = []
+    for match in _PACKED.finditer(sentence):
+        packed = match.group().rstrip("=")
+        try:
+            found.append(base64.b64decode(packed + "=" * (-len(packed) % 4)).decode("utf-8"))
+        except (binascii.Error, UnicodeDecodeError):
+            continue
+    return found
+
+
 def instructions_in(page: Page) -> list[str]:
-    """The sentences of a page, in order, that address a model. Code is not said to anybody."""
-    prose = (block for block in page.blocks if not isinstance(block, Code | Formula))
-    spans = (span for block in prose for span in sentences(page.text, block))
-    return [text for span in spans if is_instruction(text := page.text[span.start : span.end])]
+    """The sentences of a page, in order, that address a model; of code its lines."""
+    found = []
+    for block in page.blocks:
+        if isinstance(block, Code):
+            said = page.text[block.start : block.end].split("\n")
+        elif isinstance(block, Formula):
+            said = []
+        else:
+            said = [page.text[span.start : span.end] for span in sentences(page.text, block)]
+        found += filter(is_instruction, said)
+    return found
 
 
 def asks_about_instructions(question: str) -> bool:
@@ -72,29 +101,51 @@ _ABOUT = re.compile(
 
 
 def features(sentence: str) -> NDArray[np.int64]:
-    """The buckets of its groups of one to three words, each once."""
+    """The buckets of its groups of one to three words, and of two classes near each other, each once."""
     outside = _QUOTED.sub(" quoted ", sentence)
     words = _words(outside)
     if len(words) <= 1 + (1 - _MOSTLY) * len(_words(sentence)):
         words = _words(sentence)
     words = ["^", *words[:MAX_WORDS], "$"]
     groups = {" ".join(words[i : i + n]) for n in range(1, LONGEST + 1) for i in range(len(words) - n + 1)}
+    named = [(place, word) for place, word in enumerate(words) if word.isupper()]
+    for (one, first), (other, second) in combinations(named, 2):
+        if other - one <= _NEAR:
+            groups.add("&".join(sorted((first, second))))
     return np.unique(np.fromiter((crc32(group.encode()) % BUCKETS for group in groups), np.int64))
 
 
 def _words(text: str) -> list[str]:
-    return [_form(word) for word in _WORD.findall(text.lower())]
+    text = _unspaced().sub(r" \g<0> ", _TAG.sub(" ROLETAG ", text))
+    return [_form(word) for word in _WORD.findall(text)]
 
 
 def _form(word: str) -> str:
     """The word if it is one of those that make the shape, the class that it belongs to, or a blank."""
-    word = word.replace("’", "'").removesuffix("'s")
-    return _CLASSES.get(word, word if word in STOPWORDS else "-")
+    if word == "ROLETAG":
+        return word
+    if "/" in word or word.startswith("www."):
+        return "URL"
+    word = word.lower().replace("’", "'").removesuffix("'s")
+    return _classes().get(word, word if word in STOPWORDS else "-")
+
+
+@cache
+def _classes() -> dict[str, str]:
+    stored = json.loads((_ASSETS / "classes.json").read_text("utf-8"))
+    return {word: name for name, words in stored.items() for word in words.split()}
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Words of languages that put no space between words, or hang endings on them."""
+    found = (word for word in _classes() if re.search(r"[\u3040-\u9fff\uac00-\ud7af]", word))
+    return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True))))
 
 
 @cache
 def _weights() -> tuple[NDArray[np.float32], float]:
-    stored = json.loads((files("citewell") / "assets" / "instructions" / "weights.json").read_text("utf-8"))
+    stored = json.loads((_ASSETS / "weights.json").read_text("utf-8"))
     weights = np.zeros(BUCKETS, np.float32)
     weights[stored["buckets"]] = stored["weights"]
     return weights, float(stored["bias"])

@@ -20,7 +20,7 @@ from citewell.errors import DatabaseError
 from tests.integration.postgres import Postgres
 from tests.integration.turns import a_question, an_answer
 
-NEWEST = "0005"
+NEWEST = "0006"
 
 PLAIN_POSTGRES = """
 CREATE TABLE IF NOT EXISTS conversations (

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citewell.ingest.html import MAX_DEPTH, UnreadableHtml, fragment_markdown, read_html
+from citewell.ingest.markdown import Flavour, read_markdown
 from tests.support.blocks import check_blocks
 
 
@@ -79,3 +80,24 @@ PIECES = st.lists(
 def test_any_html_is_read_into_blocks_that_cover_it(source: str) -> None:
     page = read_html(source).text
     check_blocks(page.text, page.blocks)
+
+
+UNSEEN = """<p>Seen first.</p><p hidden>Not 1</p><div style="display:none">Not 2</div><span
+style="visibility: hidden">Not 3</span><p style="color: red; font-size:0px">Not 4</p><p style="opacity:0">Not 5</p>
+<!-- Not 6 --><p style="position:absolute;left:-9999px">Not 7</p><div role="tabpanel" hidden><p>Seen in a tab.</p></div>
+<p style="opacity: 0.5; font-size: 0.9em">Seen last.</p>"""
+
+
+@pytest.mark.fault("text that readers cannot see", "does not become text of the page")
+def test_what_readers_cannot_see_is_no_text() -> None:
+    text = read_html(f"<main>{UNSEEN}</main>").text.text
+    assert text == "Seen first.\n\nSeen in a tab.\n\nSeen last."
+
+
+@pytest.mark.parametrize("flavour", ["docusaurus", "mkdocs"])
+def test_what_readers_cannot_see_is_no_text_of_a_markdown_page(flavour: Flavour) -> None:
+    hidden = "Seen <b hidden>Not 8</b> inline.\n\n<div style={{display: 'none'}}>\n\nNot 9\n\n</div>\n"
+    source = f"# A\n\n{UNSEEN}\n\n{hidden}"
+    text = read_markdown(source, flavour, lambda _: None).text.text
+    assert "Not" not in text
+    assert text.count("Seen") == 4

@@ -1,5 +1,6 @@
 """Groundedness: each piece of model text against the passages shown. May it stand, with which markers; if not, why."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,13 +19,14 @@ from citewell.gate.markers import (
 )
 from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
 from citewell.instructions import is_instruction
-from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, refers_back, without_emphasis
+from citewell.judge import TURN, Claim, Finding, Judge, Shown, claim_of, plain, refers_back, without_emphasis
 from citewell.values import Passage
 
 _BOX: Final = re.compile(r"^\[[ xX]\]\s+")
 _INDEXED: Final = re.compile(r"\b[A-Za-z_][\w.]{0,60}\[(\d{1,4})\]")
 _TITLE: Final = re.compile(r"(\*\*|__)[^\s*_][^*_]{0,78}\1[:.]?")
 _SURE: Final = 0.7
+_ORDER: Final = "it addresses the model"
 
 Kind = Literal["release", "wait", "lead_in", "label", "drop", "nothing"]
 
@@ -56,7 +58,7 @@ class Checker:
     def __init__(self, judge: Judge, *, may_instruct: bool = False) -> None:
         """`may_instruct`: sentences that address a model may stand, because they are what was asked about."""
         self._may_instruct = may_instruct
-        self._shown = Shown(judge)
+        self._shown = Shown(judge, without=frozenset(("order",)) if may_instruct else frozenset())
         self._listings = Listings()
         self._quotes: dict[int, set[tuple[int, int]]] = {}
         self._said: set[str] = set()
@@ -93,6 +95,8 @@ class Checker:
             decided.append(found if isinstance(found, Decision) else None)
             if isinstance(found, Claim):
                 asked.append((i, found))
+            if i % TURN == TURN - 1:
+                await asyncio.sleep(0)
         findings = await self._shown.find([claim for _, claim in asked]) if asked else []
         for (i, claim), finding in zip(asked, findings, strict=True):
             decided[i] = self._concluded(pieces[i], claim, finding)
@@ -130,8 +134,8 @@ class Checker:
     def _sentence(self, piece: SentenceRead) -> Decision | Claim:
         text = self._tidied(piece.text)
         clean = without_markers(text)
-        if not self._may_instruct and is_instruction(clean):
-            return Decision("drop", clean, reason="it addresses the model")
+        if self._orders(clean):
+            return Decision("drop", clean, reason=_ORDER)
         if not re.search(r"\w", clean):
             return _NOTHING
         leads = piece.last and clean.endswith(":")
@@ -153,6 +157,8 @@ class Checker:
         clean = [without_markers(c) for c in tidied]
         if not re.search(r"\w", "".join(clean)):
             return _NOTHING
+        if self._orders(" ".join(clean)) or any(map(self._orders, clean)):
+            return Decision("drop", " ".join(clean), reason=_ORDER)
         cited = tuple(n for c in tidied for n in cited_in(c))
         if found := self._shown.tables.find(self._header, clean, cited):
             if found.place is None:
@@ -170,6 +176,8 @@ class Checker:
         kept, ranges = self._listings.found(piece.lines)
         if kept is None:
             return Decision("drop", "\n".join(piece.lines), reason="code not in evidence")
+        if any(map(self._orders, kept)):
+            return Decision("drop", "\n".join(kept), reason=_ORDER)
         fence = re.match(r"`{3,}|~{3,}", piece.opening)
         mark = fence.group() if fence else "```"
         language = re.match(r"[\w+#.-]*", piece.opening[len(mark) :].strip())
@@ -198,8 +206,12 @@ class Checker:
             kept += " " + "".join(f"[{n}]" for n in added)
         return Decision("release", kept, finding.score, finding.places)
 
+    def _orders(self, text: str) -> bool:
+        """Prompt injection; it stands only when such things are asked about."""
+        return not self._may_instruct and is_instruction(text)
+
     def _may_title(self, text: str) -> bool:
-        if not re.search(r"\w", text):
+        if not re.search(r"\w", text) or self._orders(text):
             return False
         return self._shown.vetoes.veto(text) is None and is_title(text, self._shown.known)
 

@@ -46,6 +46,14 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*?(/?)>")
 _UNCOUNTED = frozenset(
     "p li td th tr dt dd thead tbody tfoot option br hr img input meta link source wbr area col embed base".split()
 )
+_UNSEEN_STYLE = re.compile(
+    r"""display\s*:\s*['"]?none|visibility\s*:\s*['"]?hidden|font-?size\s*:\s*['"]?0(?!\.?\d*[1-9])|"""
+    r"""opacity\s*:\s*['"]?0(?!\.?\d*[1-9])|(?:left|top|text-?indent)\s*:\s*['"]?-\d{3,}""",
+    re.IGNORECASE,
+)
+_UNSEEN_TAG = re.compile(r"""\shidden(?:[\s/>]|\s*=\s*["'{]*(?:hidden|true|["'])|=$)""", re.IGNORECASE)
+_PANEL = re.compile(r"tab-?panel|tabbed|tab-content", re.IGNORECASE)
+"""What is hidden until its tab is chosen is there to be read."""
 _TITLE_END = re.compile(r"\s+[|—–-]\s+[^|—–]*$")
 
 
@@ -80,6 +88,7 @@ def read_html(source: str) -> HtmlPage:
     count = 0
     if tree.body is not None:
         _remove(tree.body, _CHROME)
+        _remove_unseen(tree.body)
         count = letters(tree.body.text())
         _remove(tree.body, _JUNK)
         root = _root(tree.body)
@@ -106,6 +115,22 @@ def _remove(node: LexborNode, css: str) -> None:
             junk.decompose()
 
 
+def is_unseen(tag: str) -> bool:
+    """Whether a start tag hides what it holds from readers: a style of its own, or the attribute."""
+    if _PANEL.search(tag):
+        return False
+    style = tag.lower().find("style")
+    return _UNSEEN_TAG.search(tag) is not None or (style >= 0 and _UNSEEN_STYLE.search(tag, style) is not None)
+
+
+def _remove_unseen(body: LexborNode) -> None:
+    for node in body.css("[hidden], [style]"):
+        shown = " ".join(f'{name}="{value or ""}"' for name, value in node.attributes.items() if name != "hidden")
+        hidden = "hidden" in node.attributes and attribute(node, "hidden").lower() not in ("false", "until-found")
+        if node.parent is not None and is_unseen(f"<{node.tag} {'hidden ' * hidden}{shown}>"):
+            node.decompose()
+
+
 def fragment_markdown(source: str) -> str:
     """A piece of HTML as Markdown; empty when it is nested too deeply."""
     try:
@@ -115,6 +140,7 @@ def fragment_markdown(source: str) -> str:
     page = PageText()
     body = LexborHTMLParser(source).body
     if body is not None:
+        _remove_unseen(body)
         Walk(page).blocks(body)
     return page.text
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from citewell.document import container_part
 from citewell.ingest import marks
 from citewell.ingest.fences import segments
-from citewell.ingest.html import fragment_markdown
+from citewell.ingest.html import fragment_markdown, is_unseen
 from citewell.ingest.javascript import MAX_CHARACTERS, balanced, statements
 
 MAX_PARTIALS_DEEP = 5
@@ -59,6 +59,7 @@ _OPTIONAL_END = frozenset(
     "p li dt dd tr td th thead tbody tfoot br hr img input meta link source wbr area col embed".split()
 )
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "heading"))
+_REGIONS = _DROPPED | _HEADINGS | {"pre", "codeblock", "table", "figcaption"}
 
 Partial = Callable[[str], str | None]
 """The text of a Markdown file that a page imports; None when it cannot be had."""
@@ -190,7 +191,7 @@ class _Scan:
         is_single = source.endswith("/>")
         attributes = {} if is_close else _attributes(source)
         if not is_close and not is_single:
-            if low in _DROPPED or low in _HEADINGS or low in ("pre", "codeblock", "table", "figcaption"):
+            if low in _REGIONS or is_unseen(source):
                 region = _region_end(text, end, name) if self._failed < _MAX_FAILED else None
                 self._failed += region is None
                 if region:
@@ -241,7 +242,7 @@ class _Scan:
 
     def _region(self, low: str, inner: str, tag: str, attributes: dict[str, str], place: "_Place") -> str:
         """A tag with its content, read as one."""
-        if low in _DROPPED:
+        if low in _DROPPED or is_unseen(tag):
             return ""
         if low == "table":
             inner = re.sub(r"\{[^{}]*\}", "", inner) if self.mdx else inner

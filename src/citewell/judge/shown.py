@@ -4,14 +4,15 @@ Pure but for the judge. The windows that speak of the sentence are chosen by its
 says. A sentence may rest on two passages together.
 """
 
+import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from citewell.document import Span, read_plain, sentences
+from citewell.instructions import is_instruction
 from citewell.judge.claims import Claim
-from citewell.judge.orders import addresses_model
 from citewell.judge.quotes import Place, Quotes
 from citewell.judge.tables import Tables
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
@@ -25,6 +26,9 @@ _ABRIDGED: Final = 0.95
 """The score of a quote with words left out."""
 _AT_ONCE: Final = 5
 """Windows that a judge which sees all at once is shown with a sentence."""
+
+TURN: Final = 16
+"""Sentences after which others on the event loop have their turn: an answer may have thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,9 @@ class _Window:
 
 class Shown:
     def __init__(self, judge: Judge, *, without: frozenset[Veto] = frozenset()) -> None:
+        """A sentence that gives orders to a model is no evidence, unless that veto is left out."""
         self.vetoes = Vetoes(without)
+        self._may_order = "order" in without
         self.tables = Tables()
         self._judge = judge
         self._windows: list[_Window] = []
@@ -68,7 +74,7 @@ class Shown:
         self._counts: dict[str, int] = {}
         """In how many windows a stem stands."""
         self._granted: list[tuple[str, Mapping[int, Place | None]]] = []
-        """Sentences found supported so far, with their places."""
+        """Sentences found supported so far, as many of the last ones as a judge reads, with their places."""
 
     def __contains__(self, number: int) -> bool:
         return number in self._quotes
@@ -83,9 +89,9 @@ class Shown:
     def show(self, number: int, passage: Passage) -> None:
         """Passage `number` is evidence from now on, with its headings. The judge begins to read it."""
         blocks = passage.blocks or read_plain(passage.text)
-        units = [span for block in blocks for span in sentences(passage.text, block)]
-        orders = [span for span in units if addresses_model(passage.text[span.start : span.end])]
-        units = [span for span in units if span not in orders]
+        said = [span for block in blocks for span in sentences(passage.text, block)]
+        orders = [span for span in said if not self._may_order and is_instruction(passage.text[span.start : span.end])]
+        units = sorted(set(said) - set(orders))
         headings = passage.embedded_text[: len(passage.embedded_text) - len(passage.text)]
         self.vetoes.show(headings + _without(passage.text, Span(0, len(passage.text)), orders))
         self.tables.show(number, blocks)
@@ -104,7 +110,11 @@ class Shown:
 
     async def find(self, claims: Sequence[Claim]) -> list[Finding]:
         """The best finding for each claim, in their order."""
-        found = [self._settled(claim) for claim in claims]
+        found: list[Finding | None] = []
+        for claim in claims:
+            found.append(self._settled(claim))
+            if len(found) % TURN == 0:
+                await asyncio.sleep(0)
         rounds = (self._all,) if self._judge.at_once else (self._nearest, self._further)
         for choose in rounds:
             await self._round(claims, found, choose)
@@ -117,6 +127,8 @@ class Shown:
         """A sentence that sums up those before it rests on them: what they were found in supports it too."""
         if finding.supported:
             self._granted.append((claim.text, finding.places))
+            while sum(len(text) for text, _ in self._granted) > LONGEST and len(self._granted) > 1:
+                del self._granted[0]
         elif not finding.reason and len(self._granted) > 1:
             said = "\n".join(text for text, _ in self._granted)[-LONGEST:]
             [verdict] = await self._judge.judge([(claim.text, (said,))])

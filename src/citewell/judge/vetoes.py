@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from citewell.document import code_spans
-from citewell.judge.orders import addresses_model
+from citewell.instructions import is_instruction
 from citewell.judge.quantities import Amounts, quantities
 
 Veto = Literal["number", "code", "address", "order"]
@@ -50,7 +50,7 @@ class Vetoes:
         return None
 
     def _order(self, text: str) -> str | None:
-        return text[:60] if addresses_model(text) else None
+        return text[:60] if is_instruction(text) else None
 
     def _foreign_number(self, text: str) -> str | None:
         missing = self._amounts.missing(text)
