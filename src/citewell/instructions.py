@@ -77,7 +77,7 @@ def _unpacked(sentence: str) -> list[str]:
 
 def instructions_in(page: Page) -> list[str]:
     """The sentences of a page, in order, that address a model; of code its lines."""
-    found = []
+    found: list[str] = []
     for block in page.blocks:
         if isinstance(block, Code):
             said = page.text[block.start : block.end].split("\n")

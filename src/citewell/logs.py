@@ -5,6 +5,7 @@ and no line has a traceback: what other programs say of an error may hold a key.
 """
 
 import logging
+import re
 import sys
 import threading
 import time
@@ -28,6 +29,7 @@ Warned = tuple[Level, Stage, str, str | None]
 """What makes two lines the same: level, stage, message and error."""
 COUNTED_SECONDS = 60.0
 _MAX_FRAMES = 4
+_NUMBER = re.compile(r"\d+")
 _MAX_REASON = 200
 
 
@@ -141,7 +143,8 @@ def log(
         logger.log(getattr(logging, level.upper()), "%s: %s", stage, message)
         return
     log_repeats()
-    if level in ("warning", "error") and not _repeats.is_first((level, stage, message, error)):
+    alike = None if error is None else _NUMBER.sub("…", error)  # "again in 17 s" and "again in 16 s" are one warning
+    if level in ("warning", "error") and not _repeats.is_first((level, stage, message, alike)):
         return
     fields: dict[str, object] = {"stage": stage, "error": error}
     if latency_ms is not None:

@@ -8,7 +8,7 @@ import pytest
 from citewell.answering.engine import EngineOptions
 from citewell.answering.hosted_model import HostedModel
 from citewell.errors import CitewellError
-from tests.support.model_server import CallTool, ModelServer, Play, Raw, Refuse, Say, Stall
+from tests.support.model_server import CallTool, Drip, ModelServer, Play, Raw, Refuse, Say, Stall
 from tests.support.toy_book import a_question, toy_book
 
 QUESTION = "What is inverse kinematics?"
@@ -30,6 +30,7 @@ PLAYS: dict[str, list[Play]] = {
     "calls a tool that is not there": [CallTool("{}", name="delete_everything")],
     "sends bad arguments": [CallTool("{{{")],
     "says nothing": [Say("")],
+    "sends a byte a second": [Drip(TRUE, 1.0)],
     "writes brackets": [Say("[" * 1900, size=1)],
 }
 

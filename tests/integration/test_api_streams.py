@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import uuid
 from collections.abc import Callable
 
 import httpx
@@ -12,6 +13,7 @@ from citewell.values import Completed, TextReleased
 from tests.support.api import ANSWER, SESSION, Listening, ScriptedEngine, an_app, answering, events_of, listening
 
 QUERY: dict[str, object] = {"query": "What is a ROS 2 node?"}
+STREAMS = 1000
 MESSAGE: dict[str, object] = {"message": "What is a ROS 2 node?", "session_id": SESSION}
 ASKING = [("/chat", QUERY), ("/chat/run", MESSAGE), ("/chat/stream", QUERY), ("/chat/stream", MESSAGE)]
 
@@ -143,28 +145,29 @@ async def test_a_stopping_server_answers_a_question_that_is_no_stream_with_503()
         writer.close()
 
 
-@pytest.mark.fault("500 streams", "each ends, nothing is left")
-async def test_five_hundred_streams_at_once_all_end_and_leave_nothing_behind() -> None:
+@pytest.mark.fault("1,000 streams of different questions", "each ends, nothing is left")
+async def test_a_thousand_streams_at_once_all_end_and_leave_nothing_behind() -> None:
     go = asyncio.Event()
     engine = ScriptedEngine([*answering()[:4], go, *answering()[4:]])
-    options = ApiOptions(at_once=500, address_limit=10_000, session_limit=10_000)
+    options = ApiOptions(at_once=STREAMS, address_limit=10_000, session_limit=10_000)
     async with listening(an_app(engine, options)) as server:
 
-        async def ask() -> bytes:
+        async def ask(number: int) -> bytes:
             reader, writer = await asyncio.open_connection(server.host, server.port)
-            writer.write(request("/chat/stream", MESSAGE, "Connection: close"))
+            asked = {"message": f"What is node {number}?", "session_id": str(uuid.uuid4())}
+            writer.write(request("/chat/stream", asked, "Connection: close"))
             try:
                 return await reader.read()
             finally:
                 writer.close()
 
         async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(ask()) for _ in range(500)]
-            for _ in range(500):
+            asked = [group.create_task(ask(number)) for number in range(STREAMS)]
+            for _ in range(STREAMS):
                 await engine.busy.acquire()
             go.set()
         assert all(b"event: done" in task.result() for task in asked)
         await nothing_left(server)
         state = server.server.lifespan.state["citewell"]
         assert state.concurrency.taken == len(state.open_runs) == 0
-    assert engine.finished == 500
+    assert engine.finished == len({question.text for question in engine.questions}) == STREAMS

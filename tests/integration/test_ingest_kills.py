@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -59,8 +60,12 @@ async def answers(data: Path) -> Answers:
     return sorted((hit.passage.text, hit.bm25) for hit in hits), passages
 
 
+@pytest.mark.timeout(7200)
 @pytest.mark.fault("ingest killed", "the index as before or as after")
-async def test_an_ingest_killed_at_any_moment_leaves_the_index_as_before_or_as_after(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.unbounded)])
+async def test_an_ingest_killed_at_any_moment_leaves_the_index_as_before_or_as_after(
+    kills: int, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     data = tmp_path / "data"
     books = [write_edition(tmp_path / f"edition-{edition}", edition) for edition in (1, 2)]
     run_whole(books[0], data)
@@ -68,11 +73,14 @@ async def test_an_ingest_killed_at_any_moment_leaves_the_index_as_before_or_as_a
     took = run_whole(books[1], data)
     known.append(await answers(data))
     assert known[0] != known[1]
-    serving = 1
-    for share in (0.3, 0.5, 0.7, 0.8, 0.9, 1.0):
-        run_and_kill(books[1 - serving], data, took * share)
+    serving, whole = 1, 0
+    for kill in range(kills):
+        before = serving
+        run_and_kill(books[1 - serving], data, took * (0.3 + 0.75 * kill / kills))
         now = await answers(data)
         assert now in known
         serving = known.index(now)
+        whole += serving != before
+    record_property("figure", f"{kills} kills: {kills - whole} as before, {whole} as after, none between")
     run_whole(books[1 - serving], data)
     assert await answers(data) == known[1 - serving]

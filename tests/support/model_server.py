@@ -51,7 +51,15 @@ class Endless:
     text: str
 
 
-Play = Say | CallTool | Raw | Refuse | Stall | Endless
+@dataclass(frozen=True)
+class Drip:
+    """A reply whose bytes come one by one, with a pause before each."""
+
+    text: str
+    pause: float
+
+
+Play = Say | CallTool | Raw | Refuse | Stall | Endless | Drip
 
 
 @dataclass
@@ -120,6 +128,8 @@ class ModelServer:
                 await writer.drain()
                 await reader.read()  # ends when the client goes away
                 self.left.set()
+            case Drip():
+                await _drip(play, writer)
             case Endless(text):
                 writer.write(_head(200))
                 while True:
@@ -127,6 +137,13 @@ class ModelServer:
                     await writer.drain()
                     await asyncio.sleep(0)
         await writer.drain()
+
+
+async def _drip(play: Drip, writer: asyncio.StreamWriter) -> None:
+    for byte in _head(200) + _chunk({"content": play.text}):
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(play.pause)
 
 
 def _head(status: int, content_type: str = "text/event-stream", length: int | None = None) -> bytes:

@@ -119,6 +119,7 @@ async def test_each_of_several_workers_without_redis_takes_its_share() -> None:
         await slots.take()
 
 
+@pytest.mark.fault("clock set back", "locks nobody out")
 async def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
     """The windows go by a clock that nobody sets: the default must not be the time of day."""
     assert LocalRateLimiter().admit("address", "a", 1).reset <= 60

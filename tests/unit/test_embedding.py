@@ -60,6 +60,13 @@ async def test_rows_come_in_the_order_of_the_texts(embedder: BuiltinEmbedder) ->
     assert np.array_equal(rows, np.stack(one_by_one))
 
 
+async def test_many_who_ask_at_once_get_what_each_would_get_alone(embedder: BuiltinEmbedder) -> None:
+    questions = [f"How far does robot {n % 12} reach?" for n in range(50)]
+    at_once = await asyncio.gather(*map(embedder.embed_query, questions))
+    alone = {question: await embedder.embed_query(question) for question in set(questions)}
+    assert all(np.array_equal(row, alone[question]) for row, question in zip(at_once, questions, strict=True))
+
+
 async def test_no_texts_give_no_rows(embedder: BuiltinEmbedder) -> None:
     assert (await embedder.embed_passages([])).shape == (0, 384)
 

@@ -111,12 +111,12 @@ def test_no_line_holds_a_secret(lines: io.StringIO) -> None:
 
 @pytest.mark.fault("446 equal failures", "one line and a count")
 def test_the_same_warning_is_written_once_and_then_counted(lines: io.StringIO) -> None:
-    for _ in range(446):
-        log("agent", "answer failed", level="error", error="agent_unavailable")
+    for left in range(446):
+        log("agent", "answer failed", level="error", error=f"agent_unavailable: it is asked again in {left} s")
     log("agent", "answer failed", level="error", error="timeout")
     log_repeats(all_of_them=True)
     first, other, again = read(lines)
-    assert (first["error"], other["error"]) == ("agent_unavailable", "timeout")
+    assert (first["error"], other["error"]) == ("agent_unavailable: it is asked again in 0 s", "timeout")
     assert (again["message"], again["times"]) == ("answer failed, and again", 445)
 
 

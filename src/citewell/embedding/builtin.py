@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -50,7 +51,8 @@ class BuiltinTokenizer:
 class BuiltinEmbedder:
     """Runs each text by itself: a vector depends on its text alone, and nothing is spent on padding.
 
-    A run takes one core; passages are spread over `threads`. onnxruntime leaves the interpreter free meanwhile.
+    A run takes one core; texts are spread over `threads`, and who asks for what is being made waits for that. A batch
+    would take three quarters of the time and give other vectors: docs/decisions/0002-embedder.md.
     """
 
     name: Final = "gte-small-int8"
@@ -60,6 +62,9 @@ class BuiltinEmbedder:
     def __init__(self, assets: Path = ASSETS, *, threads: int | None = None) -> None:
         self._assets = assets
         self._threads = threads or os.cpu_count() or 1
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embedding")
+        self._asked: dict[str, Future[Vector]] = {}
+        """Queries that are being embedded."""
         self._tokenizer = BuiltinTokenizer(assets)
         self._loading = threading.Lock()
         self._session: onnxruntime.InferenceSession | None = None
@@ -69,7 +74,12 @@ class BuiltinEmbedder:
         return self._tokenizer.count(text)
 
     async def embed_query(self, text: str) -> Vector:
-        row: Vector = (await self._embed_in_thread([text]))[0]
+        future = self._asked.get(text)
+        if future is None:
+            future = self._asked[text] = self._pool.submit(self._embed, [text])
+            future.add_done_callback(lambda _: self._asked.pop(text, None))
+        # Shielded: others may wait for the same text, and a reader who leaves must not take it from them.
+        row: Vector = (await asyncio.shield(asyncio.wrap_future(future)))[0]
         return row
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
@@ -81,10 +91,12 @@ class BuiltinEmbedder:
         """It is in process; a broken file shows when it is loaded."""
 
     async def aclose(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embedding")
         self._session = None
 
     async def _embed_in_thread(self, texts: Sequence[str]) -> Vector:
-        return await asyncio.to_thread(self._embed, texts)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._embed, texts)
 
     def _embed(self, texts: Sequence[str]) -> Vector:
         session = self._loaded()
