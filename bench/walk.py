@@ -110,15 +110,17 @@ def loaded(source: Path, data: Path) -> Figures:
     """Of `citewell ask` without a key, at its end; and of the two imports that start-up pays for."""
 
     def modules(code: str) -> list[str]:
+        """Until it works: on a busy machine a search may take too long."""
         told = f"{code}\nimport sys; print('\\n' + ' '.join(sorted(sys.modules)))"
-        ran = subprocess.run(
-            [sys.executable, "-c", told], env=environment(source, data), capture_output=True, text=True, check=True
-        )
-        return ran.stdout.splitlines()[-1].split()
+        while True:
+            ran = subprocess.run([sys.executable, "-c", told], env=environment(source, data), capture_output=True)
+            if ran.returncode == 0:
+                return ran.stdout.decode().splitlines()[-1].split()
+            print(ran.stderr.decode()[-300:], file=sys.stderr)
 
     asked = modules(
         f"import sys; sys.argv = ['citewell', 'ask', {QUESTIONS[0]!r}]\nfrom citewell.cli import main\n"
-        "try: main()\nexcept SystemExit: pass"
+        "try: main()\nexcept SystemExit as error:\n  if error.code: raise"
     )
     return {
         "modules loaded by citewell ask": len(asked),
