@@ -3,7 +3,8 @@
     python bench/shape.py FOLDER... [--misses N]
 
 The sources are read line by line here, by no code of the product. Each thing must be in exactly one block; a heading
-must have an anchor that no other heading of its page has. Text is compared by its letters and digits.
+must have an anchor that no other heading of its page has, unless it is written as a tag without an id: a site gives
+that none. Text is compared by its letters and digits.
 """
 
 import argparse
@@ -30,6 +31,7 @@ _FENCE = re.compile(
     r"^(?P<lead>[ \t]*(?:(?:>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+))*)(?P<mark>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)"
 )
 _HEADING = re.compile(r"^(?:>[ \t]?)*#{1,6}[ \t]+(.+?)[ \t]*#*$")
+_BARE_HEADING = re.compile(r"<h[2-6](?![^<>]*\bid=)[^<>]*>")
 _ITEM = re.compile(r"^[ \t]*(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)")
 _ROW = re.compile(r"^[ \t]*(?:>[ \t]?)*\|(.+)\|[ \t]*$")
 _RULE = re.compile(r"^[ \t|:-]+$")
@@ -48,6 +50,8 @@ class Shape:
     code: Counter[str] = field(default_factory=Counter)
     items: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
+    bare: int = 0
+    """Headings that a site gives no anchor."""
 
 
 def letters(text: str) -> str:
@@ -78,6 +82,7 @@ def of_source(text: str, shape: Shape) -> int:
             close = "-->" if opened.group() == "<!--" else "*/}"
             i = next((j for j in range(i + 1, len(lines)) if close in lines[j]), i) + 1
             continue
+        shape.bare += len(_BARE_HEADING.findall(re.sub(r"(`+).*?\1", "", line)))
         if heading := _HEADING.match(line):
             shape.headings[letters(heading[1])] += 1
         elif (row := _ROW.match(line)) and not _RULE.match(row[1]):
@@ -161,7 +166,9 @@ async def measured(folder: Path, misses: int) -> str:
         cells.append(f"{wanted.total() - len(lost):,} of {wanted.total():,}")
         for text in lost[:misses]:
             print(f"{folder.name}: no block has of the {kind}: {text[:100]}", file=sys.stderr)
-    return "| " + " | ".join([*cells, f"{anchored:,} of {headings:,}", str(included), str(literal)]) + " |"
+    return (
+        "| " + " | ".join([*cells, f"{anchored:,} of {headings - source.bare:,}", str(included), str(literal)]) + " |"
+    )
 
 
 def _said(page: Page) -> Iterator[str]:

@@ -43,6 +43,7 @@ _QUOTED = re.compile(
 )
 _NAMED = frozenset(("REPLY", "MODEL", "ANSWERS", "TOLD", "USER", "SECRET", "ACT", "ROLETAG"))
 """Who is addressed has to be named in some way, or what it says, was told, is to play or to give away."""
+_LETTERS = re.compile("[a-z]+")
 _MOSTLY = 0.7
 """A sentence that is quoted as a whole is said all the same."""
 
@@ -79,6 +80,8 @@ def instructions_in(page: Page) -> list[str]:
     """The sentences of a page, in order, that address a model; of code its lines."""
     found: list[str] = []
     for block in page.blocks:
+        if not _may_address(page.text[block.start : block.end]):
+            continue
         if isinstance(block, Code):
             said = page.text[block.start : block.end].split("\n")
         elif isinstance(block, Formula):
@@ -87,6 +90,19 @@ def instructions_in(page: Page) -> list[str]:
             said = [page.text[span.start : span.end] for span in sentences(page.text, block)]
         found += filter(is_instruction, said)
     return found
+
+
+def _may_address(text: str) -> bool:
+    """Whether a sentence of it can be one: a quick look, because hardly any block of a book names somebody."""
+    is_plain = text.isascii() and "<|" not in text and not _PACKED.search(text)
+    return not is_plain or not _names().isdisjoint(_LETTERS.findall(text.lower()))
+
+
+@cache
+def _names() -> frozenset[str]:
+    """What the words of those classes and the tags of roles begin with, in letters of ASCII."""
+    named = (word.partition("'")[0] for word, name in _classes().items() if name in _NAMED)
+    return frozenset((*named, *"system assistant human user instruction instructions prompt response inst sys".split()))
 
 
 def asks_about_instructions(question: str) -> bool:
@@ -112,7 +128,7 @@ def features(sentence: str) -> NDArray[np.int64]:
     for (one, first), (other, second) in combinations(named, 2):
         if other - one <= _NEAR:
             groups.add("&".join(sorted((first, second))))
-    return np.unique(np.fromiter((crc32(group.encode()) % BUCKETS for group in groups), np.int64))
+    return np.array(sorted({crc32(group.encode()) % BUCKETS for group in groups}), np.int64)
 
 
 def _words(text: str) -> list[str]:

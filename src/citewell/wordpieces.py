@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Self, TypeVar
 
 _UNKNOWN: Final = "[UNK]"
@@ -149,18 +150,16 @@ def _words(chunk: str) -> Iterator[_Word]:
         yield "".join(letters), places
 
 
-def _letters(character: str) -> Iterator[tuple[str, bool]]:
+@lru_cache(maxsize=4096)
+def _letters(character: str) -> tuple[tuple[str, bool], ...]:
     """What becomes of a character: nothing, small letters without accents, or a word of its own; "" parts words."""
     if character == "\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs"):
-        return
+        return ()
     if character.isspace():
-        yield "", True
-        return
+        return (("", True),)
     is_ideograph = any(first <= ord(character) <= last for first, last in _IDEOGRAPHS)
-    for part in unicodedata.normalize("NFD", character):
-        if unicodedata.category(part) != "Mn":
-            for small in part.lower():
-                yield small, is_ideograph or _is_mark(small)
+    bare = (part for part in unicodedata.normalize("NFD", character) if unicodedata.category(part) != "Mn")
+    return tuple((small, is_ideograph or _is_mark(small)) for part in bare for small in part.lower())
 
 
 def _is_mark(character: str) -> bool:

@@ -10,6 +10,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from citewell.api.headers import page_policy
+from citewell.api.pages import page_reply
+from citewell.ingest.markdown import read_markdown
+from citewell.values import Page
 
 ATTACK = "<img src=x onerror=\"document.title='owned'\">"
 PAGES = {
@@ -147,8 +150,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._json([{"url": u, "title": t, "module": m} for u, (t, m, _) in state.pages.items()])
         else:
             wanted = query["url"][0]
-            title, _, markdown = state.pages[wanted]
-            self._json({"url": wanted, "title": title, "markdown": markdown})
+            title, module, markdown = state.pages[wanted]
+            made = read_markdown(markdown, "docusaurus", lambda _: None).text
+            page = Page(wanted, title, made.text, tuple(made.blocks), module=module)
+            self._reply(200, page_reply(page), "application/json")
 
     def _locked(self) -> bool:
         key = self.server_state.key

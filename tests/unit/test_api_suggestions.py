@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from citewell.api.suggestions import MOST_SEARCHES, OFFERED, Suggestions, spread, suggestions
 from citewell.document import read_plain
+from citewell.ingest.pagetext import PageText
 from citewell.retrieval import Found
 from citewell.values import NO_FILTERS, Filters, Page, PageEntry, Passage, ScoredPassage
 
@@ -57,13 +58,13 @@ class Shelf:
 
 
 def asked(title: str, text: str) -> list[str]:
-    return [suggestion.question for suggestion in suggestions(title, text)]
+    return [suggestion.question for suggestion in suggestions(Page("/p", title, text, read_plain(text)))]
 
 
 @pytest.mark.parametrize(
     ("heading", "body", "question"),
     [
-        ("Packages {#packages}", "A package is the unit of sharing.", "What is a package?"),
+        ("Packages", "A package is the unit of sharing.", "What is a package?"),
         ("Sensor fusion", "Sensor fusion is the combination of data.", "What is sensor fusion?"),
         ("Lifecycle nodes", "Rarely used. Lifecycle nodes are the managed ones.", "What are lifecycle nodes?"),
         ("Gazebo", "Gazebo is a simulator. Start Gazebo first.", "What is Gazebo?"),
@@ -92,6 +93,15 @@ def test_a_heading_becomes_a_question_in_the_words_of_the_book(heading: str, bod
 )
 def test_a_heading_without_the_look_of_an_answer_asks_nothing(heading: str, body: str) -> None:
     assert asked("Page", f"## {heading}\n\n{body}\n") == []
+
+
+def test_a_heading_of_a_quiz_or_of_exercises_asks_nothing() -> None:
+    page = PageText()
+    page.heading(1, "Nodes", "")
+    page.heading(2, "Exercises", "exercises")
+    page.heading(3, "How to record a bag", "record")
+    page.item("1.", "Do this.", "")
+    assert not list(suggestions(Page("/p", "Nodes", page.text, tuple(page.blocks))))
 
 
 def test_the_title_of_a_counted_lesson_asks_for_its_topic() -> None:

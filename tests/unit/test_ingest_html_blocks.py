@@ -211,3 +211,46 @@ def test_parts_are_told_by_containers_too() -> None:
 
 def test_a_list_that_stands_beside_the_items_is_deeper_than_they_are() -> None:
     assert read("<ul><li>a</li><ul><li>b</li></ul></ul>").text == "- a\n  - b"
+
+
+def test_several_meanings_of_a_term_stay_with_it() -> None:
+    page = read_html("<dl><dt id='a'>A</dt><dt>B</dt><dd>Both.</dd><dd>Also.</dd><dt>C</dt><dd>Third.</dd></dl>").text
+    assert [(type(b).__name__, b.anchor, b.within) for b in page.blocks] == [
+        ("Definition", "a", ()),
+        ("Paragraph", "a", (0,)),
+        ("Definition", "", ()),
+    ]
+    assert page.text == "A\nB\n: Both.\n\nAlso.\n\nC\n: Third."
+
+
+def test_a_box_beside_the_text_is_kept_and_a_menu_beside_it_is_not() -> None:
+    links = "".join(f"<a href='/{n}'>Page {n}</a>" for n in range(5))
+    page = read_html(f"<main><p>Text.</p><aside><p>A story.</p></aside><aside>{links}</aside></main>")
+    assert page.text.text == "Text.\n\nA story."
+
+
+def test_headings_in_a_container_are_the_part_that_it_is() -> None:
+    page = read_html(
+        "<section id='c'><h1>C</h1><section epub:type='learning-objectives'><h2>By the end</h2><p>Know.</p></section>"
+        "<h3>After</h3><p>Body.</p></section>"
+    ).text
+    assert [(block.part, block.anchor) for block in page.blocks] == [
+        ("body", "c"),
+        ("objectives", ""),
+        ("objectives", "c"),
+        ("body", ""),
+        ("body", "c"),
+    ]
+
+
+def test_elements_with_a_prefix_are_read_as_what_they_are() -> None:
+    source = "<html xmlns:m='http://www.w3.org/1998/Math/MathML'>"
+    formula = "<m:math><m:mi>x</m:mi><m:mo>=</m:mo><m:mn>1</m:mn></m:math>"
+    assert read_html(f"{source}<p>So {formula}.</p>").text.text == "So x = 1."
+
+
+def test_a_caption_above_code_is_that_of_the_code() -> None:
+    above = read_html("<div class='code-block-caption'>one.py</div><pre>1</pre>").text.blocks
+    below = read_html("<pre>1</pre><figcaption>Listing 1</figcaption><pre>2</pre>").text.blocks
+    assert [getattr(block, "caption", "-") for block in above] == ["-", "one.py"]
+    assert [getattr(block, "caption", "-") for block in below] == ["", "-", ""]

@@ -125,3 +125,8 @@ def test_a_summary_with_odd_marks() -> None:
 
 def test_a_configuration_that_is_no_toml_gives_the_defaults() -> None:
     assert read_book("[book\nsrc=").source == "src"
+
+
+def test_what_stands_behind_the_parts_is_in_none_of_them() -> None:
+    contents = read_summary("# Summary\n\n[Preface](p.md)\n\n# Part I\n\n- [A](a.md)\n\n---\n\n[End](end.md)\n")
+    assert [entry.module for entry in contents.entries] == ["", "Part I", ""]

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.document import Heading
+from citewell.document import Code, Heading, Table
 from citewell.ingest.formats.docstrings import PythonFiles, as_markdown
 from citewell.ingest.formats.mkdocs import MkDocsSettings, expanded, read_site
+from citewell.ingest.markdown import read_markdown
 from tests.support import formats
 from tests.support.formats import Book
 
@@ -113,3 +114,15 @@ def test_includes_of_other_extensions(tmp_path: Path) -> None:
     page = expanded(source, tmp_path / "docs" / "page.md", MkDocsSettings(), tmp_path)
     assert page.text == "a part\n\na part\n\n````python\none\nthree\n````\n"
     assert not page.problem
+
+
+def test_a_bar_in_code_divides_no_cells() -> None:
+    read = read_markdown("| A | B |\n|---|---|\n| `a|b` | 2 |\n", "mkdocs", lambda _: None)
+    assert [row.cells for block in read.text.blocks if isinstance(block, Table) for row in block.rows] == [
+        ("`a|b`", "2")
+    ]
+
+
+def test_attributes_of_code_name_its_language_and_title() -> None:
+    read = read_markdown('``` { .py title="a.py" hl_lines="1" }\n1\n```\n', "mkdocs", lambda _: None)
+    assert [(b.language, b.caption) for b in read.text.blocks if isinstance(b, Code)] == [("py", "a.py")]

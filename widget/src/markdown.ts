@@ -9,7 +9,7 @@ export interface Manner {
   readonly copy: string;
   readonly copied: string;
   readonly cite?: (number: number) => Node | null;
-  /** The level of every heading; without it they keep their own and get ids. */
+  /** The level of every heading; without it they keep their own. */
   readonly headings?: number;
 }
 
@@ -22,18 +22,9 @@ const ROW = /^\s*\|.*\|\s*$/;
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*(\S*)/;
 const STARTS = /^\s*(?:`{3,}|~{3,}|\$\$|#{1,6}\s|>|(?:[-*+]|\d{1,9}[.)])\s|\|.*\|\s*$)/;
 
-/** The anchor that Docusaurus gives a heading. */
-export function slug(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "")
-    .replace(/ /g, "-");
-}
-
 export function render(markdown: string, manner: Manner): DocumentFragment {
   const out = document.createDocumentFragment();
-  const seen = new Map<string, number>();
-  out.append(...blocksOf(markdown).map((block) => rendered(block, manner, seen)));
+  out.append(...blocksOf(markdown).map((block) => rendered(block, manner)));
   return out;
 }
 
@@ -48,7 +39,7 @@ export class Growing {
     while (same < blocks.length && this.#shown[same]?.[0] === blocks[same]) same += 1;
     for (const [, old] of this.#shown.splice(same)) (old as ChildNode).remove();
     for (const block of blocks.slice(same)) {
-      const made = rendered(block, manner, new Map());
+      const made = rendered(block, manner);
       this.root.append(made);
       this.#shown.push([block, made]);
     }
@@ -111,29 +102,18 @@ function afterList(lines: string[], first: number): number {
   return i;
 }
 
-function rendered(block: string, manner: Manner, seen: Map<string, number>): HTMLElement {
+function rendered(block: string, manner: Manner): HTMLElement {
   const lines = block.split("\n");
   const first = lines[0]!;
   const heading = /^(#{1,6})\s+(.*)$/.exec(first);
-  if (heading) return headingOf(heading[1]!.length, heading[2]!, manner, seen);
+  if (heading) return element(`h${manner.headings ?? heading[1]!.length}` as "h2", {}, ...inline(heading[2]!, manner));
   if (FENCE.test(first)) return fencedCode(lines, manner);
-  if (formulaEnd(lines, 0) >= 0) return formulaBlock(block, manner);
+  if (formulaEnd(lines, 0) >= 0) return formulaLines(block, manner);
   if (ROW.test(first)) return tableOf(lines, manner);
   if (/^\s*>/.test(first)) return element("blockquote", {}, render(lines.map((line) => line.replace(/^\s*> ?/, "")).join("\n"), manner));
   if (ITEM.test(first)) return listOf(lines, manner);
   if (/^\s*(?:[-*_]\s*){3,}$/.test(first)) return element("hr");
   return element("p", {}, ...inline(lines.map((line) => line.trim()).join(" "), manner));
-}
-
-function headingOf(level: number, line: string, manner: Manner, seen: Map<string, number>): HTMLElement {
-  const [, text = "", own] = /^(.*?)(?:\s*\{#([^\s{}]+)\})?\s*$/.exec(line)!;
-  const tag = `h${manner.headings ?? level}` as "h2";
-  if (manner.headings) return element(tag, {}, ...inline(text, manner));
-  if (own) return element(tag, { id: own }, ...inline(text, manner));
-  const base = slug(text.replace(/`/g, ""));
-  const times = seen.get(base) ?? 0;
-  seen.set(base, times + 1);
-  return element(tag, { id: times ? `${base}-${times}` : base }, ...inline(text, manner));
 }
 
 /** Code between fences; the fence's own indent is taken off. */
@@ -152,11 +132,15 @@ export function codeBlock(text: string, language: string, manner: Manner): HTMLE
   return element("div", { class: "code" }, block, copy);
 }
 
-function formulaBlock(block: string, manner: Manner): HTMLElement {
+function formulaLines(block: string, manner: Manner): HTMLElement {
   const text = block.trim().slice(2);
   const [source = "", rest = ""] = [text.slice(0, text.indexOf("$$")), text.slice(text.indexOf("$$") + 2)];
-  const made = element("div", { class: "formula" }, formula(source, true));
+  const made = formulaBlock(source);
   return rest.trim() ? element("div", {}, made, element("p", {}, ...inline(rest.trim(), manner))) : made;
+}
+
+export function formulaBlock(source: string): HTMLElement {
+  return element("div", { class: "formula" }, formula(source, true));
 }
 
 function formula(source: string, display = false): Element {
@@ -166,11 +150,14 @@ function formula(source: string, display = false): Element {
 function tableOf(lines: string[], manner: Manner): HTMLElement {
   const rows = lines.map(cellsOf);
   const titled = rows[1]?.every((cell) => /^:?-+:?$/.test(cell));
-  const body = titled ? rows.slice(2) : rows;
-  const width = rows[0]!.length;
+  const body = (titled ? rows.slice(2) : rows).map((cells) => cells.slice(0, rows[0]!.length));
+  return table(titled ? rows[0]! : null, body, manner);
+}
+
+export function table(header: readonly string[] | null, rows: readonly (readonly string[])[], manner: Manner): HTMLElement {
   const made = element("table");
-  if (titled) made.append(element("thead", {}, element("tr", {}, ...rows[0]!.map((cell) => element("th", { scope: "col" }, ...inline(cell, manner))))));
-  made.append(element("tbody", {}, ...body.map((cells) => element("tr", {}, ...cells.slice(0, width).map((cell) => element("td", {}, ...inline(cell, manner)))))));
+  if (header) made.append(element("thead", {}, element("tr", {}, ...header.map((cell) => element("th", { scope: "col" }, ...inline(cell, manner))))));
+  made.append(element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, ...inline(cell, manner)))))));
   return element("div", { class: "wide" }, made);
 }
 
@@ -205,7 +192,7 @@ function startsItem(lines: string[], i: number, indent: number): boolean {
 function itemOf(lines: string[], manner: Manner): Child[] {
   const deep = Math.min(...lines.slice(1).filter((line) => line.trim()).map((line) => line.search(/\S/)), 8);
   const text = [lines[0]!, ...lines.slice(1).map((line) => line.slice(Math.min(deep, Math.max(0, line.search(/\S|$/)))))].join("\n");
-  const blocks = blocksOf(text).map((block) => rendered(block, { ...manner, headings: manner.headings ?? 6 }, new Map()));
+  const blocks = blocksOf(text).map((block) => rendered(block, { ...manner, headings: manner.headings ?? 6 }));
   const first = blocks[0];
   return first?.tagName === "P" ? [...first.childNodes, ...blocks.slice(1)] : blocks;
 }

@@ -1,15 +1,16 @@
-"""Suggested questions to begin with, from the book's own headings. Only what the book's search finds is offered."""
+"""Suggested questions to begin with, from the headings of the book's body. Only what the search finds is offered."""
 
 import asyncio
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Literal
 
 from citewell.api.options import ReadableBook
-from citewell.values import PageEntry
+from citewell.document import Block, Code, Heading, ListItem
+from citewell.values import Page, PageEntry
 
 OFFERED = 4
 MOST_PAGES = 100
@@ -17,11 +18,10 @@ MOST_SEARCHES = 24
 """A search may cost a paid call; it is made once for each generation of the book."""
 LEAST_SCORE = 0.5
 _LONGEST = 60
-_HEADING = re.compile(r"^#{1,4}[ \t]+(.+?)(?:[ \t]*\{#[^\s{}]+\})?[ \t]*$", re.MULTILINE)
+_DEEPEST = 4
 _COUNTED = re.compile(r"^(?:(?:lesson|chapter|module|unit|part|section) [\w.]+ ?[—–:.-] |\d[\d.)]* )", re.IGNORECASE)
 _SIMPLE = re.compile(r"\w[\w .'’+-]*\??")
 _QUESTION = re.compile(r"(?:what|how|why|when|which|where|who) .+\?", re.IGNORECASE)
-_STEPS = re.compile(r"^(?:1[.)] |```)", re.MULTILINE)
 _DEFINES = (
     r"(?:(?<=[.!?] )|^)(?P<subject>(?:An? |The )?{topic})(?: \([^)]*\))? (?P<verb>is|are) (?:an? |the |one |how )"
 )
@@ -67,8 +67,7 @@ class Suggestions:
 
     async def _found_on(self, page: PageEntry) -> AsyncIterator[str]:
         known = await self._book.page(page.url)
-        offered = list(suggestions(page.title, known.text if known else ""))[: MOST_SEARCHES // 3]
-        for suggestion in offered:
+        for suggestion in list(suggestions(known) if known else ())[: MOST_SEARCHES // 3]:
             if await self._finds(suggestion, page):
                 yield suggestion.question
 
@@ -83,10 +82,9 @@ class Suggestions:
     async def _found(self, contents: Sequence[PageEntry]) -> AsyncIterator[str]:
         offered = searches = 0
         for page in spread(contents)[:MOST_PAGES]:
-            read = await self._book.page(page.url)
-            text = read.text if read else ""
+            known = await self._book.page(page.url)
             preferred: Kind = "task" if offered % 2 else "definition"
-            for suggestion in sorted(suggestions(page.title, text), key=lambda s: s.kind != preferred):
+            for suggestion in sorted(suggestions(known) if known else (), key=lambda s: s.kind != preferred):
                 if searches == MOST_SEARCHES or offered == OFFERED:
                     return
                 searches += 1
@@ -113,15 +111,12 @@ def spread(contents: Sequence[PageEntry]) -> list[PageEntry]:
     return [page for row in zip_longest(*modules.values()) for page in row if page is not None]
 
 
-def suggestions(title: str, text: str) -> Iterator[Suggestion]:
-    """What the headings of a page ask, where the text below them has the look of an answer."""
-    headings = list(_HEADING.finditer(text))
-    ends = [*(heading.start() for heading in headings[1:]), len(text)]
-    prose = _HEADING.sub("", text)
-    sections = [("", title, prose)]
-    sections += [(h[1], h[1], text[h.end() : end]) for h, end in zip(headings, ends, strict=False)]
-    for heading, words, body in sections:
-        topic = _COUNTED.sub("", words.replace("`", ""))
+def suggestions(page: Page) -> Iterator[Suggestion]:
+    """What the headings of a page ask, where the blocks below them have the look of an answer."""
+    said: list[Block] = [block for block in page.blocks if block.part == "body" and not isinstance(block, Heading)]
+    prose = _text(page, said)
+    for heading, blocks in [("", said), *_sections(page)]:
+        topic = _COUNTED.sub("", heading or page.title)
         if len(topic) > _LONGEST or not _SIMPLE.fullmatch(topic):
             continue
         # A title that is repeated on its page says nothing about its words' own capitals.
@@ -129,10 +124,25 @@ def suggestions(title: str, text: str) -> Iterator[Suggestion]:
         if _QUESTION.fullmatch(topic):
             first, *rest = topic.split(" ")
             yield Suggestion(" ".join([first, *(_cased(word, others) for word in rest)]), heading, "definition")
-        elif (task := _task(topic, others)) and _STEPS.search(body):
+        elif (task := _task(topic, others)) and any(map(_is_step, blocks)):
             yield Suggestion(task, heading, "task")
-        elif definition := _definition(topic, body, others):
+        elif definition := _definition(topic, _text(page, blocks), others):
             yield Suggestion(definition, heading, "definition")
+
+
+def _sections(page: Page) -> Iterator[tuple[str, list[Block]]]:
+    """The headings of the body, each with the blocks until the next. A quiz or a summary asks nothing of its own."""
+    for number, heading in enumerate(page.blocks):
+        if isinstance(heading, Heading) and heading.part == "body" and heading.level <= _DEEPEST:
+            yield heading.title, list(takewhile(lambda b: not isinstance(b, Heading), page.blocks[number + 1 :]))
+
+
+def _text(page: Page, blocks: Sequence[Block]) -> str:
+    return "\n\n".join(page.text[block.start : block.end] for block in blocks)
+
+
+def _is_step(block: Block) -> bool:
+    return isinstance(block, Code) or (isinstance(block, ListItem) and block.marker != "-")
 
 
 def _task(topic: str, prose: str) -> str | None:

@@ -162,7 +162,7 @@ class _PlainReader:
 
 def code_info(info: str) -> tuple[str, str]:
     """The language and the title that stand behind an opening fence."""
-    words = info.strip().split(maxsplit=1)
+    words = info.strip("{} \t").split(maxsplit=1)
     language = words[0].strip("{}.").split(",")[0] if words and "=" not in words[0] else ""
     title = _TITLE.search(info)
     return language, title[1] if title else ""

@@ -9,12 +9,13 @@ _ADMONITION = re.compile(
     r'^(?P<indent>[ \t]*)(?:!!!|\?\?\?\+?)[ \t]+(?P<kind>[\w-]+)[\w \t-]*(?:"(?P<title>.*)")?[ \t]*$'
 )
 _TAB = re.compile(r'^(?P<indent>[ \t]*)===[!+]{0,2}[ \t]+"(?P<title>.*)"[ \t]*$')
+_CODE_IN_ROW = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _STEP = 4
 _MAX_DEEP = 20
 
 
 def at_margin(source: str, deep: int = 0) -> str:
-    if deep > _MAX_DEEP or not ("!!!" in source or "???" in source or "===" in source):
+    if deep > _MAX_DEEP or not any(mark in source for mark in ("!!!", "???", "===", "|")):
         return source
     lines = source.split("\n")
     out: list[str] = []
@@ -26,7 +27,7 @@ def at_margin(source: str, deep: int = 0) -> str:
             fence = mark[1] if not fence else "" if _closes(line, fence) else fence
         opened = None if fence else _ADMONITION.match(line) or _TAB.match(line)
         if not opened:
-            out.append(line)
+            out.append(_with_bars(line) if not fence and line.lstrip().startswith("|") else line)
             i += 1
             continue
         indent = opened["indent"]
@@ -37,6 +38,11 @@ def at_margin(source: str, deep: int = 0) -> str:
         out.extend(["", indent + opening, "", at_margin("\n".join(body), deep + 1), "", indent + marks.end(), ""])
         i = end
     return "\n".join(out)
+
+
+def _with_bars(row: str) -> str:
+    """A bar in code divides no cells in Python-Markdown; the parser wants it escaped."""
+    return _CODE_IN_ROW.sub(lambda m: re.sub(r"(?<!\\)\|", r"\\|", m.group()), row)
 
 
 def _box(opened: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from citewell.ingest.html_blocks import Walk, attribute
+from citewell.ingest.html_blocks import Walk, attribute, children
 from citewell.ingest.pagetext import PageText, plain
 from citewell.ingest.share import letters
 
@@ -28,7 +28,7 @@ _ROOTS = (
 )
 _CHROME = (
     "script:not([type^='math/tex']), style, noscript, template, iframe, svg, button:not([role=tab]), form, nav, "
-    "footer, [role=navigation], body > header, aside:not(.admonition):not(.footnote):not(.footnote-list):not(.topic)"
+    "footer, [role=navigation], body > header"
 )
 """What is no text of the page whatever made it. The rest of what is left out counts as missing in the report."""
 _JUNK = (
@@ -39,9 +39,13 @@ _JUNK = (
     ".linenos, .lineno, .linenodiv, .copybtn, .prev-next-area, .sr-only, .visually-hidden, .md-clipboard, "
     "a.footnote-ref, a.footnote-backref, a[data-footnote-ref], a[data-footnote-backref], "
     ".theme-doc-version-badge, .edit-this-page, .viewcode-link, .wy-breadcrumbs, .rst-footer-buttons, .skip-link, "
-    ".navbar, .sidebar, .toctree-wrapper, div.contents.topic, div.contents.local, .MathJax_Preview, .MathJax, "
+    ".footnote > .label, .footnote > .backrefs, "
+    ".navbar, .toctree-wrapper, div.contents.topic, div.contents.local, .MathJax_Preview, .MathJax, "
     ".nav-chapters, #menu-bar, #sidebar, .nav-wrapper"
 )
+_BESIDE = "aside, .sidebar"
+"""A menu when most of it is links or when it stands beside the article, else a box that belongs to the text."""
+_NAMESPACE = re.compile(r"""xmlns:([\w.-]+)\s*=\s*["']http://www\.w3\.org/(?:1998/Math/MathML|1999/xhtml)["']""")
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*?(/?)>")
 _UNCOUNTED = frozenset(
     "p li td th tr dt dd thead tbody tfoot option br hr img input meta link source wbr area col embed base".split()
@@ -80,7 +84,7 @@ class HtmlPage:
 def read_html(source: str) -> HtmlPage:
     """Raises UnreadableHtml when the tags are nested deeper than any real page."""
     _check_depth(source)
-    tree = LexborHTMLParser(source)
+    tree = LexborHTMLParser(_without_prefixes(source))
     links = tuple(href for a in tree.css("a[href]") if (href := a.attributes.get("href")))
     crumbs = _crumbs(tree)
     page = PageText()
@@ -89,6 +93,9 @@ def read_html(source: str) -> HtmlPage:
     if tree.body is not None:
         _remove(tree.body, _CHROME)
         _remove_unseen(tree.body)
+        for beside in tree.body.css(_BESIDE):
+            if beside.parent is not None and _is_menu(beside, beside.parent):
+                beside.decompose()
         count = letters(tree.body.text())
         _remove(tree.body, _JUNK)
         root = _root(tree.body)
@@ -107,6 +114,17 @@ def read_html(source: str) -> HtmlPage:
         is_hidden="noindex" in attribute(tree.css_first("meta[name=robots]"), "content").lower(),
         letters=count,
     )
+
+
+def _without_prefixes(source: str) -> str:
+    """XHTML may write `<m:mfrac>` for `<mfrac>`."""
+    prefixes = "|".join(re.escape(prefix) for prefix in set(_NAMESPACE.findall(source)))
+    return re.sub(rf"(</?)(?:{prefixes}):(?=[a-zA-Z])", r"\1", source) if prefixes else source
+
+
+def _is_menu(node: LexborNode, parent: LexborNode) -> bool:
+    beside_article = any(child.tag in ("article", "main") for child in children(parent))
+    return beside_article or 2 * _said(node) <= len(node.text().strip())
 
 
 def _remove(node: LexborNode, css: str) -> None:

@@ -37,12 +37,10 @@ class Walk:
 
     def __init__(self, page: PageText) -> None:
         self._page = page
-        self._caption = ""
-        """The last block, when it is a caption: it may be that of the code after it."""
 
     def blocks(self, node: LexborNode, indent: str = "") -> None:
         run: list[str] = []
-        for child in _children(node):
+        for child in children(node):
             tag = child.tag or ""
             if tag in _INLINE and not _is_block(child):
                 run.append(_inline(child, run[-1] if run else ""))
@@ -60,18 +58,16 @@ class Walk:
         text = _tidy("".join(run))
         run.clear()
         if text:
-            self._caption = ""
             self._page.prose(text, indent)
 
     def _block(self, node: LexborNode, tag: str, indent: str) -> None:
         classes = _classes(node)
-        caption, self._caption = self._caption, ""
         if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             self._page.heading(int(tag[1]), _PERMALINK.sub("", _tidy(_inline_children(node))), _anchor(node))
         elif "mermaid" in classes and tag in ("pre", "div"):
-            self._page.code(_code_text(node).strip("\n"), "mermaid", caption)
+            self._page.code(_code_text(node).strip("\n"), "mermaid")
         elif tag == "pre":
-            self._page.code(_code_text(node).strip("\n"), _language(node), caption)
+            self._page.code(_code_text(node).strip("\n"), _language(node))
         elif tag in ("ul", "ol"):
             self._list(node, tag, indent)
         elif tag == "table":
@@ -81,14 +77,12 @@ class Walk:
         elif _is_display_math(node):
             self._page.math(_tex(node))
         elif tag in _CAPTIONS or {"caption", "code-block-caption"} & classes or "codeBlockTitle" in " ".join(classes):
-            self._caption = _PERMALINK.sub("", _tidy(_inline_children(node)))
-            self._page.caption(self._caption, indent)
+            self._page.caption(_PERMALINK.sub("", _tidy(_inline_children(node))), indent)
         elif tag == "details":
             self._details(node, indent)
         elif tag == "hr":
             return
         else:
-            self._caption = caption
             self._box(node, classes, indent)
 
     def _box(self, node: LexborNode, classes: set[str], indent: str) -> None:
@@ -115,7 +109,7 @@ class Walk:
                 self.blocks(node, indent)
 
     def _details(self, node: LexborNode, indent: str) -> None:
-        summary = next((child for child in _children(node) if child.tag == "summary"), None)
+        summary = next((child for child in children(node) if child.tag == "summary"), None)
         title = _tidy(summary.text()) if summary is not None else ""
         if summary is not None:
             summary.decompose()
@@ -128,7 +122,7 @@ class Walk:
     def _list(self, node: LexborNode, tag: str, indent: str) -> None:
         start = attribute(node, "start")
         number = int(start) if start.isdigit() and len(start) < 9 else 1
-        for item in _children(node):
+        for item in children(node):
             if item.tag not in ("li", "ul", "ol"):
                 continue
             if item.tag != "li":  # a list that stands beside the items instead of in one
@@ -141,29 +135,41 @@ class Walk:
                 self._held(item, hang, partial(self._page.item, marker, indent=indent))
 
     def _definitions(self, node: LexborNode, *, part: Part | None = None) -> None:
-        terms: list[str] = []
-        anchor = ""
+        """Terms and what they mean, in turn; a term may have several meanings and a meaning several terms."""
         part = "references" if {"footnote", "citation"} & _classes(node) else part
-        for child in _children(node):
+        terms: list[LexborNode] = []
+        meanings: list[LexborNode] = []
+        for child in children(node):
             if child.tag == "div":  # groups of dt and dd
+                self._definition(terms, meanings, part)
                 self._definitions(child, part=part)
             elif child.tag == "dt":
-                anchor = anchor or _anchor(child)
-                term = _PERMALINK.sub("", _tidy(_inline_children(child)))
-                terms.append(code_span(term.replace("`", "")) if term and "sig" in _classes(child) else term)
+                if meanings:
+                    self._definition(terms, meanings, part)
+                terms.append(child)
             elif child.tag == "dd":
-                with self._page.inside(part):
-                    self._held(child, "", partial(self._page.define, terms, anchor=anchor))
-                terms, anchor = [], ""
-        if terms:
-            with self._page.inside(part):
-                self._page.define(terms, "", anchor)
+                meanings.append(child)
+        self._definition(terms, meanings, part)
+
+    def _definition(self, terms: list[LexborNode], meanings: list[LexborNode], part: Part | None) -> None:
+        """Takes the terms and meanings out of the lists."""
+        anchor = next(filter(None, map(_anchor, terms)), "")
+        define = partial(self._page.define, [_term(term) for term in terms], anchor=anchor)
+        with self._page.inside(part):
+            if meanings:
+                self._held(meanings[0], "", define)
+            elif terms:
+                define("")
+            for meaning in meanings[1:]:
+                self.blocks(meaning)
+        terms.clear()
+        meanings.clear()
 
     def _held(self, node: LexborNode, hang: str, write_first: Callable[[str], None]) -> None:
         """The first line of an item follows its marker, that of a definition its term; the rest stands under it."""
         run: list[str] = []
         is_first = True
-        for child in _children(node):
+        for child in children(node):
             tag = child.tag or ""
             if tag in _INLINE and not _is_block(child):
                 run.append(_inline(child, run[-1] if run else ""))
@@ -203,12 +209,17 @@ class Walk:
         self._page.table(rows)
 
 
+def _term(node: LexborNode) -> str:
+    term = _PERMALINK.sub("", _tidy(_inline_children(node)))
+    return code_span(term.replace("`", "")) if term and "sig" in _classes(node) else term
+
+
 def _rows(table: LexborNode) -> Iterator[list[str]]:
     """A cell that spans rows is said in each of them; one that spans columns leaves the others empty."""
     held: dict[int, tuple[str, int]] = {}
     for row in table.css("tr"):
         cells: list[str] = []
-        for cell in (child for child in _children(row) if child.tag in ("td", "th")):
+        for cell in (child for child in children(row) if child.tag in ("td", "th")):
             _take_held(cells, held)
             text = _tidy(_inline_children(cell))
             rows = _span(cell, "rowspan")
@@ -232,7 +243,7 @@ def _span(cell: LexborNode, name: str) -> int:
     return min(max(int(value), 1), _WIDEST) if value.isdecimal() and len(value) < 5 else 1
 
 
-def _children(node: LexborNode) -> Iterator[LexborNode]:
+def children(node: LexborNode) -> Iterator[LexborNode]:
     child = node.child
     while child is not None:
         following = child.next
@@ -286,7 +297,7 @@ def _tabs(node: LexborNode, classes: set[str]) -> list[tuple[str, LexborNode]]:
         panels = _outermost(node, lambda n: bool({"tabbed-block", "tabbed-content", "sd-tab-content"} & _classes(n)))
         if panels and "tabbed-content" in _classes(panels[0]) and "tabbed-labels" in (node.html or ""):
             panels = _outermost(panels[0], lambda n: "tabbed-block" in _classes(n))
-    elif any(attribute(child, "role") == "tablist" for child in _children(node) if child.is_element_node):
+    elif any(attribute(child, "role") == "tablist" for child in children(node) if child.is_element_node):
         labels = _outermost(node, lambda n: attribute(n, "role") == "tab")
         panels = _outermost(node, lambda n: attribute(n, "role") == "tabpanel")
     else:
@@ -298,7 +309,7 @@ def _tabs(node: LexborNode, classes: set[str]) -> list[tuple[str, LexborNode]]:
 def _outermost(node: LexborNode, wanted: Callable[[LexborNode], bool]) -> list[LexborNode]:
     """The elements below that are wanted, without those inside another one, nor inside another set of tabs' panel."""
     found: list[LexborNode] = []
-    for child in _children(node):
+    for child in children(node):
         if not child.is_element_node:
             continue
         if wanted(child):
@@ -343,7 +354,7 @@ def _inline(node: LexborNode, before: str = "") -> str:
 
 def _inline_children(node: LexborNode) -> str:
     parts: list[str] = []
-    for child in _children(node):
+    for child in children(node):
         parts.append(_inline(child, parts[-1] if parts else ""))
     return "".join(parts)
 
@@ -380,7 +391,7 @@ def _code_text(node: LexborNode) -> str:
     if node.css_first("br") is None:
         return node.text()
     parts: list[str] = []
-    for child in _children(node):
+    for child in children(node):
         if child.tag == "br":
             parts.append("\n")
         elif child.tag == "-text":
@@ -407,6 +418,7 @@ def _anchor(node: LexborNode) -> str:
     if inner is not None:
         return attribute(inner, "id") or attribute(inner, "name")
     parent = node.parent
-    if parent is not None and (parent.tag == "section" or "section" in _classes(parent)) and node.tag != "dt":
+    is_first = parent is not None and parent.css_first("h1, h2, h3, h4, h5, h6") == node
+    if parent is not None and is_first and (parent.tag == "section" or "section" in _classes(parent)):
         return attribute(parent, "id")
     return ""

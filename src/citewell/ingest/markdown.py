@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -21,6 +22,9 @@ from citewell.ingest.pagetext import PageText, code_span
 
 Flavour = Literal["docusaurus", "mkdocs", "mdbook", "sphinx"]
 
+_SPECIAL = re.compile(r"[\\`~*_\[<&$]|  \n")
+"""What may be more than its own letters; an image and a note in the text have a bracket too."""
+_LINE_BREAK = re.compile(r" ?\n[ \t]*")
 _TASK = re.compile(r"^\[[ xX]\]\s+")
 _CODE = re.compile(f"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]*){CODE_CLOSE}")
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
@@ -55,7 +59,20 @@ def _parser(flavour: Flavour) -> MarkdownIt:
         parser.use(deflist_plugin)
     else:
         parser.disable("code")  # MDX has no code by indentation
+    parser.core.ruler.at("inline", _parse_inline)
     return parser
+
+
+def _parse_inline(state: StateCore) -> None:
+    """As the parser's own rule; text without any sign, which is most of it, needs no parsing."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = []
+        if _SPECIAL.search(token.content):
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+        elif token.content:
+            token.children.append(Token("text", "", 0, content=_LINE_BREAK.sub(" ", token.content)))
 
 
 class _Render:

@@ -43,6 +43,8 @@ class _Container:
 
     anchor: str
     part: Part
+    sections: list[tuple[int, Part, str]]
+    own_part: Part | None
     block: int | None = None
     """Its own block; None until that is written."""
 
@@ -60,8 +62,8 @@ class PageText:
     _open: list[_Container] = field(default_factory=list)
     _anchor: str = ""
     _part: Part = "body"
-    _sections: list[tuple[int, Part]] = field(default_factory=list)
-    """The headings above: their levels and what their sections are for."""
+    _sections: list[tuple[int, Part, str]] = field(default_factory=list)
+    """The headings above: their levels, what their sections are for, and where a link to them lands."""
 
     @property
     def text(self) -> str:
@@ -73,7 +75,7 @@ class PageText:
 
     def enter(self, part: Part | None = None) -> int:
         """What comes until `leave` is inside the next item, definition, box or tab. Returns the depth to go back to."""
-        self._open.append(_Container(self._anchor, self._part))
+        self._open.append(_Container(self._anchor, self._part, self._sections[:], part))
         self._part = part or self._part
         return len(self._open) - 1
 
@@ -82,7 +84,7 @@ class PageText:
         depth = len(self._open) - 1 if depth is None else depth
         while len(self._open) > max(depth, 0):
             container = self._open.pop()
-            self._anchor, self._part = container.anchor, container.part
+            self._anchor, self._part, self._sections = container.anchor, container.part, container.sections
 
     @contextmanager
     def inside(self, part: Part | None = None) -> Iterator[None]:
@@ -97,11 +99,13 @@ class PageText:
         title = plain(text)
         while self._sections and self._sections[-1][0] >= level:
             self._sections.pop()
-        above: Part = self._sections[-1][1] if self._sections else "body"
-        self._part = part_of(title) or above
-        self._sections.append((level, self._part))
+        _, part_above, anchor_above = self._sections[-1] if self._sections else (0, "body", "")
+        around = next((container.own_part for container in reversed(self._open) if container.own_part), None)
+        self._part = part_of(title) or around or part_above
         self._anchor = anchor
         self._add(partial(Heading, level, title), self._write(f"{'#' * level} {text}"))
+        self._anchor = anchor or anchor_above  # what stands under a heading without one is reached by the one above
+        self._sections.append((level, self._part, self._anchor))
 
     def prose(self, text: str, indent: str = "") -> None:
         """A paragraph. What would read as a heading or a fence is escaped."""
@@ -151,14 +155,27 @@ class PageText:
         if written := self._prose(label, indent):
             self._add(partial(Tab, plain(label)), written, holds=True)
 
-    def code(self, source: str, info: str = "", caption: str = "") -> None:
-        """A fenced block, always at the left margin, so that its lines are those of the source."""
+    def code(self, source: str, info: str = "") -> None:
+        """A fenced block, always at the left margin, so that its lines are those of the source.
+
+        A caption that stands right above it is its own, if it is not that of other code above.
+        """
         longest = max((len(run) for run in _BACKTICKS.findall(source)), default=0)
         fence = "`" * max(3, longest + 1)
         source = source.removesuffix("\n")
         info = _SPACE.sub(" ", info).strip().replace("`", "")
         language, title = code_info(info)
-        self._add(partial(Code, language, caption or title), self._write(f"{fence}{info}\n{source}\n{fence}"))
+        self._add(
+            partial(Code, language, title or self._caption_above()), self._write(f"{fence}{info}\n{source}\n{fence}")
+        )
+
+    def _caption_above(self) -> str:
+        match self.blocks[-2:]:
+            case [Code(), Caption()]:
+                return ""
+            case [*_, Caption()]:
+                return self._parts[-1].strip()
+        return ""
 
     def math(self, source: str) -> None:
         self._add(Formula, self._write(f"$$\n{source.strip()}\n$$"))

@@ -156,9 +156,9 @@ class _IngestRun:
                 if validators is not None:
                     self._validators[page.url] = validators
                 await self._keep(page)
-                for said in await asyncio.to_thread(instructions_in, page):
-                    self._left_out.append(LeftOut(f"{page.url}: {said[:_SHOWN]}", _ADDRESSES_MODEL))
-                return [_Entry(passage) for passage in await asyncio.to_thread(split, page, limit)]
+                said, passages = await asyncio.to_thread(_looked_through, page, limit)
+                self._left_out += [LeftOut(f"{page.url}: {each[:_SHOWN]}", _ADDRESSES_MODEL) for each in said]
+                return [_Entry(passage) for passage in passages]
             case PageUnchanged(url, validators):
                 self._urls.add(url)
                 self._read += 1
@@ -318,6 +318,10 @@ class _IngestRun:
     @property
     def _name(self) -> str:
         return str(self._source.folder or self._source.base_url)
+
+
+def _looked_through(page: Page, limit: Limit) -> tuple[list[str], list[Passage]]:
+    return instructions_in(page), split(page, limit)
 
 
 def _trace(p: Passage) -> str:

@@ -10,6 +10,7 @@ from citewell.ingest.fences import segments
 ENOUGH = 0.6
 """A page with less of its text is listed in the report."""
 _NOT_LETTERS = re.compile(r"[\W_]+")
+_ASCII_MARKS = bytes(code for code in range(128) if not chr(code).isalnum())
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,2000}>")
 _TARGET = re.compile(r"(?<=\])\([^()\s]*(?:\s+[\"'][^\"'\n]*[\"'])?\)|(?<=\])\[[^\[\]\n]*\]")
@@ -29,6 +30,8 @@ _RST_COMMENT = re.compile(
 
 
 def letters(text: str) -> int:
+    if text.isascii():
+        return len(text.encode().translate(None, _ASCII_MARKS))
     return len(_NOT_LETTERS.sub("", text))
 
 

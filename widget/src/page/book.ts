@@ -1,9 +1,10 @@
 // The reading pane: chapters, addresses, and the place that a citation points at.
 
 import { button, element } from "../elements.js";
-import { reachable, render } from "../markdown.js";
+import { reachable } from "../markdown.js";
 import { clear, decoded, show, type Place } from "../places.js";
 import type { Server } from "../wire.js";
+import { chapterOf, type Block } from "./blocks.js";
 
 interface Entry {
   readonly url: string;
@@ -13,8 +14,7 @@ interface Entry {
 
 interface Page {
   readonly title: string;
-  readonly markdown: string;
-  readonly blocks?: readonly { readonly type: string; readonly anchor: string }[];
+  readonly blocks: readonly Block[];
 }
 
 interface Opening {
@@ -125,10 +125,8 @@ export class Book {
     if (!show(this.chapter, place ?? { url: `#${encodeURIComponent(decoded(anchor))}`, quote: "", section: "" })) this.reading.scrollTo(0, 0);
   }
 
-  private showChapter(page: Entry, { title, markdown, blocks = [] }: Page): void {
-    this.chapter.replaceChildren(render(markdown, MANNER));
-    const anchors = blocks.filter(({ type }) => type === "heading").map(({ anchor }) => anchor);
-    this.chapter.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading, n) => (heading.id = anchors[n] ?? heading.id));
+  private showChapter(page: Entry, { title, blocks }: Page): void {
+    this.chapter.replaceChildren(chapterOf(blocks, MANNER));
     if (!this.chapter.querySelector("h1")) this.chapter.prepend(element("h1", {}, title));
     this.shown = page.url;
     document.title = `${title} · ${document.getElementById("name")!.textContent}`;

@@ -76,7 +76,8 @@ def read_summary(source: str) -> Contents:
         if target and "://" not in target:
             path = PurePosixPath(unquote(target).removeprefix("./"))
             title = re.sub(r"\\(.)", r"\1", chapter["title"]).replace("`", "").strip()
-            found.append((depth, Entry(path, title, part)))
+            is_numbered = line.lstrip()[:1] != "["  # what stands before and after the parts is in none of them
+            found.append((depth, Entry(path, title, part if is_numbered else "")))
     return Contents(modules(found), SUMMARY, is_whole=True)
 
 
