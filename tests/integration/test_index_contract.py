@@ -1,5 +1,6 @@
 """What every index promises, asked of each implementation: Qdrant Edge, the client in memory, a server if given."""
 
+import json
 import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect i
 
 EMBEDDER = "toy"
 DIMENSIONS = 8
+OLD = {"schema_version": 1}
 
 
 def passage(
@@ -64,21 +66,34 @@ class Place:
 
     reader: Callable[[], PassageIndex]
     writer: Callable[[], IndexWriter]
+    age: Callable[[Generation], Awaitable[None]]
+    """Makes it one that an earlier Citewell made."""
 
 
 @pytest.fixture(params=["edge", "memory", "server"])
 async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
     if request.param == "edge":
-        yield Place(lambda: EdgeIndex(tmp_path / "index"), lambda: EdgeWriter(tmp_path / "index"))
+        folder = tmp_path / "index"
+
+        async def age(made: Generation) -> None:
+            manifest = folder / "generations" / made.id / "generation.json"
+            manifest.write_text(json.dumps(json.loads(manifest.read_text()) | OLD))
+
+        yield Place(lambda: EdgeIndex(folder), lambda: EdgeWriter(folder), age)
         return
     url = ":memory:" if request.param == "memory" else os.environ.get("QDRANT_URL", "")
     if not url:
         pytest.skip("QDRANT_URL is not set")
     client = AsyncQdrantClient(url) if url == ":memory:" else connect(url, os.environ.get("QDRANT_API_KEY"))
     name = f"contract-{uuid.uuid4().hex[:8]}"
+
+    async def age_collection(made: Generation) -> None:
+        await client.update_collection(f"{name}-{made.id}", metadata=OLD)
+
     yield Place(
         lambda: ServerIndex(url, None, name, client=client, fresh_seconds=0),
         lambda: ServerWriter(url, None, name, client=client),
+        age_collection,
     )
     for collection in (await client.get_collections()).collections:
         if collection.name.startswith(name):
@@ -116,6 +131,23 @@ async def test_a_published_generation_says_what_it_is(place: Place, publish: Pub
     assert await place.reader().current() == made
     assert (made.embedder, made.dimensions, made.pages, made.passages) == (EMBEDDER, DIMENSIONS, 2, 2)
     assert await place.writer().current_id() == made.id
+
+
+async def test_an_index_of_an_earlier_schema_is_told_apart_and_made_anew_by_the_next_run(
+    place: Place, publish: Publish
+) -> None:
+    await place.age(await publish((passage(0, "old"), direction(0))))
+    with pytest.raises(
+        SchemaValidationError, match=r"schema version 1; .* reads version \d\. Ingest the book again\.$"
+    ):
+        await texts(place, "old", direction(0))
+    draft = await place.writer().begin(embedder=EMBEDDER, dimensions=DIMENSIONS)
+    assert not await draft.has_old()
+    assert not await draft.known_vectors([passage(0, "old").content_hash])
+    await draft.discard()
+    made = await publish((passage(0, "new"), direction(0)))
+    assert await place.reader().current() == made
+    assert await texts(place, "new", direction(0)) == {"new"}
 
 
 async def test_a_passage_comes_back_as_it_went_in(place: Place, publish: Publish) -> None:
