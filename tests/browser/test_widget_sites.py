@@ -18,7 +18,7 @@ from tests.browser.looking import SECONDS, complaints, find, focused, found, mar
 from tests.browser.played_server import DONE_ID, PlayedServer
 from tests.browser.site_server import FIXTURES, Site, docusaurus_site, mkdocs_site, plain_site
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(3600)]  # a site is installed and built first
 _SELECT = "const p = document.querySelector('main p, article p'); getSelection().selectAllChildren(p); return p"
 
 

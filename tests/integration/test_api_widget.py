@@ -8,9 +8,11 @@ import re
 import httpx
 import pytest
 
+from citewell.api.book_contents import BookContents
 from citewell.api.options import ApiOptions
 from citewell.api.widget import WidgetFiles
-from tests.support.api import ANSWER, SESSION, Notebook, ScriptedEngine, a_turn, an_app, in_process, listening
+from citewell.values import PageEntry
+from tests.support.api import ANSWER, SESSION, Notebook, ScriptedEngine, Shelf, a_turn, an_app, in_process, listening
 
 SITE = "https://docs.example.com"
 ALLOWED = ApiOptions(origins=(SITE,))
@@ -172,6 +174,20 @@ async def test_completions_cite_absolute_addresses_and_responses_are_pointed_to_
     assert url in stream.text
     assert other.status_code == 404
     assert "/v1/chat/completions" in other.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "name"),
+    [
+        ([("/intro", ""), ("/a", "Part 1"), ("/b", "Part 1")], "/intro"),
+        ([("/a", ""), ("/b", "")], ""),
+        ([("/a", ""), ("/", ""), ("/b", "Part 1")], "/"),
+        ([], ""),
+    ],
+)
+async def test_a_book_without_a_title_is_named_by_its_front_page(pages: list[tuple[str, str]], name: str) -> None:
+    shelf = Shelf([PageEntry(url, url, module, 1) for url, module in pages])
+    assert await BookContents(shelf).root_title() == name
 
 
 async def test_the_book_has_a_name() -> None:

@@ -51,10 +51,12 @@ class BookContents:
         return own or await self._suggestions.of(contents)
 
     async def root_title(self) -> str:
-        """The title of the page at the book's root; empty when there is none."""
-        await self.contents()
-        root = next((self._paths[path] for path in ("/", "/index", "/docs") if path in self._paths), None)
-        return root.title if root else ""
+        """The title of the page at the book's root, else of the one page before all modules; else empty."""
+        contents = await self.contents()
+        roots = [self._paths[path] for path in ("/", "/index", "/docs") if path in self._paths]
+        before = [page for page in contents if not page.module]
+        front = before if len(before) == 1 < len(contents) and before[0] == contents[0] else []
+        return next((page.title for page in (*roots, *front)), "")
 
     async def has(self, path: str) -> bool:
         """Whether a page of the book lives at this path. An index that is away has no pages."""
