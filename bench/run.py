@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -189,15 +190,11 @@ def commit() -> str:
     return ran.stdout.strip() if ran.returncode == 0 else "not committed"
 
 
-def measured_text() -> str:
-    """The tables of everything that was measured so far, each with its date."""
-    parts = []
+def sections(old: dict[str, str]) -> dict[str, str]:
+    """The tables of everything that was measured here, each with its date; what was measured elsewhere stays."""
     found = {name: json.loads((OUT / f"{name}.json").read_text()) for name in PARTS if (OUT / f"{name}.json").exists()}
-    for name, one in found.items():
-        when = f"{one['date']}, commit {one['commit']}, `{one['command']}`, {one['machine']}, load {one['load']:.1f}."
-        parts.append(f"## {PARTS[name][0]}\n\n{when}\n\n{table(one['result'])}")
-        if name == "growth":
-            parts.append("![Growth with the corpus](growth.svg)\n")
+    best = "Against the best of the three"
+    made = {best: old[best]} if best in old else {}
     if "peers" in found:
         sizes = found.get("install", {}).get("result", {})
         lines = ["| goal | times better | reached |", "|---|---:|---|"]
@@ -205,16 +202,26 @@ def measured_text() -> str:
             f"| {label} | {value:.2f} | {'yes' if ok else '**no**'} |"
             for label, value, ok in goals(found["peers"]["result"], sizes)
         ]
-        parts.insert(0, "## Against the best of the three\n\n" + "\n".join(lines) + "\n")
-    return "\n".join(parts)
+        made[best] = "\n".join(lines)
+    for name, (title, _) in PARTS.items():
+        if one := found.get(name):
+            when = (
+                f"{one['date']}, commit {one['commit']}, `{one['command']}`, {one['machine']}, load {one['load']:.1f}."
+            )
+            drawn = "\n![Growth with the corpus](growth.svg)\n" if name == "growth" else ""
+            made[title] = f"{when}\n\n{table(one['result'])}{drawn}"
+        elif title in old:
+            made[title] = old[title]
+    return made
 
 
 def refresh_docs() -> None:
     path = REPO / "docs" / "benchmarks.md"
-    text = path.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    path.write_text(f"{before}{BEGIN}\n\n{measured_text()}\n{END}{after}", "utf-8")
+    before, _, rest = path.read_text("utf-8").partition(BEGIN)
+    measured, _, after = rest.partition(END)
+    old = dict(re.findall(r"^## ([^\n]*)\n+(.*?)(?=^## |\Z)", measured, re.MULTILINE | re.DOTALL))
+    text = "\n".join(f"## {title}\n\n{body.strip()}\n" for title, body in sections(old).items())
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", "utf-8")
 
 
 def main() -> None:
