@@ -17,7 +17,7 @@ function filters(pathname) {
   if (own.filterVersion && version) found.version = [version.name];
   // A folder of sources is known by its locale, a page that was crawled by the language it names.
   const language = document.documentElement.lang.split("-")[0].toLowerCase();
-  if (own.filterLocale && own.locales?.length > 1) found.language = [...new Set([own.locale, language])];
+  if (own.filterLocale && own.locales?.length > 1) found.language = own.locale === language ? [language] : [own.locale, language];
   return found;
 }
 
