@@ -86,20 +86,20 @@ def test_what_is_weighed_are_features() -> None:
 
 
 def _examples(count: int = 400) -> list[Example]:
-    """The truth follows `similarity` through a known logistic function; nothing else matters."""
+    """The truth follows `gap` through a known logistic function; nothing else matters."""
     examples = []
     for i in range(count):
         best = (i * 0.618034) % 1
         truth = (i * 0.414214) % 1 < 1 / (1 + math.exp(-(8 * best - 4)))
-        examples.append(Example(Features(similarity=best, words=(i % 7) / 7), truth, f"question {i}", source="made up"))
+        examples.append(Example(Features(gap=best, words=(i % 7) / 7), truth, f"question {i}", source="made up"))
     return examples
 
 
 def test_the_fit_finds_the_function_behind_the_data() -> None:
     model = fit(_examples(), "general", penalty=0.01)
-    assert model.weights["similarity"] == pytest.approx(8, abs=1.6)
+    assert model.weights["gap"] == pytest.approx(8, abs=1.6)
     assert abs(model.weights["words"]) < 1
-    assert model.probability(Features(similarity=0.5, words=0.5)) == pytest.approx(0.5, abs=0.1)
+    assert model.probability(Features(gap=0.5, words=0.5)) == pytest.approx(0.5, abs=0.1)
 
 
 def test_a_good_fit_is_calibrated_on_what_it_did_not_see() -> None:

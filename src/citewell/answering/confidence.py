@@ -30,8 +30,6 @@ class Features:
     """The reader's log-odds that the best passage answers."""
     relevance: float = -STEADY
     """The same for the best sentence, row or block of code in it."""
-    similarity: float = 0.0
-    """The cosine of the passage that answers best; 1 in a selection, where nothing was searched."""
     gap: float = 0.0
     """How far the best cosine stands above that of passages which do not answer."""
     words: float = 0.0
@@ -49,15 +47,13 @@ def features_of(
     """`background` is the similarity of passages that do not answer; 1 in a selection."""
     if not readings:
         return Features()
-    scores = {item.passage.id: item.score for item in found}
     best = max(readings, key=lambda reading: reading.weight)
     asked = set(content_stems(question))
     held = asked & set(content_stems(best.passage.embedded_text))
     return Features(
         answers=log_odds(best.answers),
         relevance=log_odds(best.best),
-        similarity=scores.get(best.passage.id, 0.0),
-        gap=max(scores.values(), default=0.0) - background,
+        gap=max((item.score for item in found), default=0.0) - background,
         words=len(held) / len(asked) if asked else 1.0,
         names_absent=float(_lacks_name(question, [reading.passage.embedded_text for reading in readings])),
     )

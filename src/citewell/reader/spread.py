@@ -139,9 +139,6 @@ class Spread:
         same_path = one.passage.heading_path == other.passage.heading_path
         return same_path and self._headings[one.at] == self._headings[other.at]
 
-    def section(self, piece: Piece) -> list[Piece]:
-        return [p for p in self.pieces if p.passage.heading_path == piece.passage.heading_path]
-
     def _numbered(self, near: Piece, number: int) -> Iterator[Piece]:
         for at in range(near.at, -1, -1):
             if self.pieces[at].number == number:
