@@ -154,7 +154,7 @@ async def test_a_thousand_streams_at_once_all_end_and_leave_nothing_behind() -> 
 
         async def ask(number: int) -> bytes:
             reader, writer = await asyncio.open_connection(server.host, server.port)
-            asked = {"message": f"What is node {number}?", "session_id": str(uuid.uuid4())}
+            asked: dict[str, object] = {"message": f"What is node {number}?", "session_id": str(uuid.uuid4())}
             writer.write(request("/chat/stream", asked, "Connection: close"))
             try:
                 return await reader.read()
