@@ -76,12 +76,18 @@ async def test_each_bad_file_is_named_and_the_others_come_in(tmp_path: Path) -> 
     (tmp_path / "good.md").write_text(GOOD)
     (tmp_path / "front.md").write_text("---\ntitle: " + "[" * 30_000 + "\n---\n\nText under it.\n")
     (tmp_path / "brackets.md").write_text("[" * 500_000)
+    (tmp_path / "ticks.rst").write_text("``a` " * 9_000)  # not large, but docutils takes long
     (tmp_path / "deep.html").write_text("<div>" * 5_000 + "x")
     (tmp_path / "bytes.md").write_bytes(b"caf\xe9 and more")
     (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text(GOOD)
     found = await outcomes_of(str(tmp_path), page_cpu_seconds=1)
     codes = {url: outcome.error_code for url, outcome in found.items() if isinstance(outcome, Failure)}
-    assert codes == {"/brackets": "out_of_bounds", "/deep.html": "unreadable_html", "/bytes": "invalid_utf8"}
+    assert codes == {
+        "/brackets": "out_of_bounds",
+        "/ticks.html": "out_of_bounds",
+        "/deep.html": "unreadable_html",
+        "/bytes": "invalid_utf8",
+    }
     front = found["/front"]
     assert isinstance(front, PageRead)
     assert front.page.text == "Text under it."

@@ -186,3 +186,19 @@ def test_any_text_is_read_into_blocks_that_cover_it(source: str, flavour: Flavou
 def test_deep_nesting_is_read_in_bounded_time() -> None:
     for source in ("> " * 3000 + "x", "- " * 3000 + "x", "<div>" * 5000 + "x", "{" * 5000, "[" * 5000, "*a " * 5000):
         read_markdown(source, "docusaurus", lambda _: None)
+
+
+@pytest.mark.parametrize("flavour", ["docusaurus", "mdbook", "mkdocs"])
+def test_a_definition_list_of_tags_is_one_of_definitions(flavour: Flavour) -> None:
+    source = (
+        "<dl>\n<dt id='a'>Term `x`</dt>\n<dt>Other</dt>\n<dd>Meaning.\n\n```sh\ncode\n```\n\n</dd>\n"
+        "<dt>Outer</dt>\n<dd>Holds <dl><dt>In</dt><dd>ner</dd></dl></dd>\n</dl>\n\nAfter.\n"
+    )
+    page = read_markdown(source, flavour, lambda _: None).text
+    assert [(page.text[b.start : b.end], b.anchor, b.within) for b in page.blocks] == [
+        ("Term `x`\nOther\n: Meaning.", "a", ()),
+        ("```sh\ncode\n```", "a", (0,)),
+        ("Outer\n: Holds", "", ()),
+        ("In\n: ner", "", (2,)),
+        ("After.", "", ()),
+    ]

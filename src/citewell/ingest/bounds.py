@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 SMALL = 50_000
-"""Characters that are read here."""
+"""Characters that are read here: the worst page of so many that we could make takes five seconds."""
+SMALL_RST = 10_000
+"""Of reStructuredText, whose parser takes as long for a fifth."""
 SECONDS = 20
 """Of CPU that a page may take."""
 MEMORY = 4_000_000_000

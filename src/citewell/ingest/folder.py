@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from citewell.errors import IngestError
-from citewell.ingest.bounds import SECONDS, SMALL, PageIsLarge, UnreadablePage, Worker
+from citewell.ingest.bounds import SECONDS, SMALL, SMALL_RST, PageIsLarge, UnreadablePage, Worker
 from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_text, walk
 from citewell.ingest.formats import asciidoc, mdbook, mkdocs, myst, notebook
 from citewell.ingest.formats.contents import Entry
@@ -118,7 +118,7 @@ class FolderSource:
 
     async def _within_bounds(self, worker: Worker, file: _File) -> Outcome:
         try:
-            return await asyncio.to_thread(self._read, file, SMALL)
+            return await asyncio.to_thread(self._read, file, SMALL_RST if file.is_rst else SMALL)
         except PageIsLarge:
             try:
                 return await worker.run(self._read, file, MAX_BYTES)

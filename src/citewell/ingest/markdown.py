@@ -86,6 +86,7 @@ class _Render:
         """Of an item that has no text yet."""
         self._terms: list[str] = []
         """Of a definition that has no text yet."""
+        self._term_anchor = ""
         self._depths: list[int] = []
         """Where to go back to when an item, a definition or a quotation ends: marks in it may never be closed."""
         self._boxes: list[int] = []
@@ -167,15 +168,14 @@ class _Render:
         if opening.type == "dt_open":
             self._terms.append(text)
         elif mark := mark_of(text):
-            self._begin_content()
+            self._begin_content(keep_terms=mark.kind in ("term", "meaning"))
             self._mark(mark, indent)
         elif self._marker is not None:
             if text.strip():
                 self._page.item(self._marker, _TASK.sub("", text), self._indent(len(self._lists) - 1))
                 self._marker = None
         elif self._terms:
-            self._page.define(self._terms, text)
-            self._terms = []
+            self._define(text)
         elif len(children) == 1 and children[0].type == "math_inline_double":
             self._page.math(children[0].content)
         else:
@@ -196,6 +196,11 @@ class _Render:
                 self._page.caption(mark.text, indent)
             case "part":
                 self._boxes.append(self._page.enter(container_part(mark.name)))
+            case "term":
+                self._terms.append(mark.text)
+                self._term_anchor = self._term_anchor or mark.name
+            case "meaning":
+                self._boxes.append(self._page.enter())
             case "end":
                 if self._boxes and (not self._depths or self._boxes[-1] > self._depths[-1]):
                     self._page.leave(self._boxes.pop())
@@ -209,14 +214,17 @@ class _Render:
         self._begin_content()
         self._page.heading(level, text, anchor)
 
-    def _begin_content(self) -> None:
+    def _begin_content(self, *, keep_terms: bool = False) -> None:
         """An item or definition that begins with a block other than a paragraph has a line of its own."""
         if self._marker is not None:
             self._page.item(self._marker, "", self._indent(len(self._lists) - 1))
             self._marker = None
-        if self._terms:
-            self._page.define(self._terms, "")
-            self._terms = []
+        if self._terms and not keep_terms:
+            self._define("")
+
+    def _define(self, meaning: str) -> None:
+        self._page.define(self._terms, meaning, self._term_anchor)
+        self._terms, self._term_anchor = [], ""
 
     def _indent(self, deep: int) -> str:
         return "".join(" " * (2 if marker == "-" else 3) for marker, _ in self._lists[:deep])

@@ -9,15 +9,16 @@ from typing import Literal, NamedTuple
 CODE_OPEN, CODE_CLOSE = "\ue001", "\ue002"
 """Stand for `<code>` and `</code>`, whose content is Markdown."""
 _BOX, _BETWEEN, _TAB, _CAPTION, _END, _PART = "\ue000", "\ue003", "\ue004", "\ue005", "\ue006", "\ue007"
+_TERM, _MEANING = "\ue009", "\ue00a"
 NO_ANCHOR = "\ue008"
 """The id of a heading that is written as a tag without one: a site gives it none."""
-_RESERVED = re.compile("[\ue000-\ue008\x00]")
+_RESERVED = re.compile("[\ue000-\ue00a\x00]")
 
 
 class Mark(NamedTuple):
-    kind: Literal["box", "tab", "caption", "part", "end"]
+    kind: Literal["box", "tab", "caption", "part", "term", "meaning", "end"]
     name: str = ""
-    """The kind of a box, or the part of the book."""
+    """The kind of a box, the part of the book, or the anchor of a term."""
     text: str = ""
 
 
@@ -45,6 +46,16 @@ def part(name: str) -> str:
     return f"{_PART}{name}"
 
 
+def term(text: str, anchor: str = "") -> str:
+    """A term whose `meaning` comes next."""
+    return f"{_TERM}{anchor}{_BETWEEN}{text.strip()}"
+
+
+def meaning() -> str:
+    """Opens what the terms before it mean; `end` closes it."""
+    return _MEANING
+
+
 def end() -> str:
     return _END
 
@@ -67,4 +78,9 @@ def mark_of(paragraph: str) -> Mark | None:
             return Mark("end")
         case "\ue007":
             return Mark("part", paragraph[1:])
+        case "\ue009":
+            anchor, _, text = paragraph[1:].partition(_BETWEEN)
+            return Mark("term", anchor, text)
+        case "\ue00a":
+            return Mark("meaning")
     return None

@@ -59,7 +59,7 @@ _OPTIONAL_END = frozenset(
     "p li dt dd tr td th thead tbody tfoot br hr img input meta link source wbr area col embed".split()
 )
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "heading"))
-_REGIONS = _DROPPED | _HEADINGS | {"pre", "codeblock", "table", "figcaption"}
+_REGIONS = _DROPPED | _HEADINGS | {"pre", "codeblock", "table", "figcaption", "dt"}
 
 Partial = Callable[[str], str | None]
 """The text of a Markdown file that a page imports; None when it cannot be had."""
@@ -86,6 +86,8 @@ class _Scan:
     open_tags: list[str] = field(default_factory=list)
     _imports: dict[str, str] = field(default_factory=dict)
     _tab_labels: list[dict[str, str]] = field(default_factory=list)
+    _meanings: list[bool] = field(default_factory=list)
+    """For each open `<dl>`: whether a `<dd>` is open in it."""
     _deep: int = 0
     _failed: int = 0
 
@@ -167,7 +169,9 @@ class _Scan:
             self._failed += 1
             self.open_tags.append(tag["name"] or "")
             return "<", start + 1
-        return self._tag(text, start, end, tag["name"] or "", is_close=tag["close"] is not None)
+        source, name, is_close = text[start:end], tag["name"] or "", tag["close"] is not None
+        attributes = {} if is_close else _attributes(source)
+        return self._tag(text, _Tag(name, source, attributes, _place(text, start), is_close=is_close), end)
 
     def _tag_end(self, text: str, at: int) -> int | None:
         limit = at + MAX_CHARACTERS
@@ -185,65 +189,90 @@ class _Scan:
             at = after
         return None
 
-    def _tag(self, text: str, start: int, end: int, name: str, *, is_close: bool) -> tuple[str, int]:
-        low = name.lower()
-        source = text[start:end]
-        is_single = source.endswith("/>")
-        attributes = {} if is_close else _attributes(source)
-        if not is_close and not is_single:
-            if low in _REGIONS or is_unseen(source):
-                region = _region_end(text, end, name) if self._failed < _MAX_FAILED else None
-                self._failed += region is None
-                if region:
-                    return self._region(low, text[end : region[0]], source, attributes, _place(text, start)), region[1]
-            if low not in _OPTIONAL_END:
-                self.open_tags.append(name)
-        if is_close:
-            self._closed(name)
-        place = _place(text, start)
-        if low == "code":
-            return (marks.CODE_CLOSE if is_close else "" if is_single else marks.CODE_OPEN), end
-        if low in ("img", "image"):
-            return attributes.get("alt", ""), end
-        if low == "br":
-            return (" " if place.is_row else "" if place.is_alone(text, end) else "\\\n" + place.indent), end
-        if name in self._imports and not is_close:
-            return self._included(name, attributes, place), end
-        if low == "li" and not is_close:
-            return (" " if place.is_row else f"\n{place.indent}- "), end
-        if low == "details" and not is_close and not place.is_row:
+    def _tag(self, text: str, tag: "_Tag", end: int) -> tuple[str, int]:
+        """What stands for a tag, and where what it stands for ends."""
+        if whole := self._whole(text, tag, end):
+            return whole
+        if tag.is_close:
+            self._closed(tag.name)
+        elif not tag.is_single and tag.low not in _OPTIONAL_END:
+            self.open_tags.append(tag.name)
+        if tag.low == "details" and not tag.is_close and not tag.place.is_row:
             summary = _SUMMARY.match(text, end)
             title = " ".join(self._prose(summary[1]).split()) if summary else ""
-            return marks.alone(marks.box("details", title), place.indent), summary.end() if summary else end
-        if low in _BLOCKS:
-            return self._block(low, attributes, source, place, is_close=is_close), end
-        if self.mdx and name[:1].isupper() and not place.is_row:
-            return _component(name, source, place, is_close=is_close, is_single=is_single), end
-        return "", end
+            return marks.alone(marks.box("details", title), tag.place.indent), summary.end() if summary else end
+        if tag.low == "br" and tag.place.is_alone(text, end):
+            return "", end
+        return self._single(tag), end
 
-    def _block(self, low: str, attributes: dict[str, str], source: str, place: "_Place", *, is_close: bool) -> str:
-        if place.is_row:
-            return " "
-        mark = ""
-        if low == "tabs":
-            if is_close:
+    def _whole(self, text: str, tag: "_Tag", end: int) -> tuple[str, int] | None:
+        """For a tag that is read as one with its content."""
+        if tag.is_close or tag.is_single or not (tag.low in _REGIONS or is_unseen(tag.source)):
+            return None
+        region = _region_end(text, end, tag.name) if self._failed < _MAX_FAILED else None
+        self._failed += region is None
+        return (self._region(tag, text[end : region[0]]), region[1]) if region else None
+
+    def _single(self, tag: "_Tag") -> str:
+        """What stands for a tag alone."""
+        place = tag.place
+        match tag.low:
+            case "code":
+                return marks.CODE_CLOSE if tag.is_close else "" if tag.is_single else marks.CODE_OPEN
+            case "img" | "image":
+                return tag.attributes.get("alt", "")
+            case "br":
+                return " " if place.is_row else "\\\n" + place.indent
+            case "li" if not tag.is_close:
+                return " " if place.is_row else f"\n{place.indent}- "
+        if tag.name in self._imports and not tag.is_close:
+            return self._included(tag)
+        if tag.low in _BLOCKS:
+            return " " if place.is_row else self._block(tag)
+        if self.mdx and tag.name[:1].isupper() and not place.is_row:
+            return _component(tag)
+        return ""
+
+    def _block(self, tag: "_Tag") -> str:
+        opened: list[str] = []
+        match tag.low, tag.is_close:
+            case "tabs", True:
                 self._tab_labels[-1:] = []
-            else:
-                self._tab_labels.append(_labels(source))
-        elif low in ("tabitem", "admonition", "details") and is_close:
-            mark = marks.end()
-        elif low == "tabitem":
-            value = attributes.get("value", "")
-            known = self._tab_labels[-1] if self._tab_labels else {}
-            mark = marks.tab(known.get(value) or attributes.get("label") or value)
-        elif low == "admonition":
-            mark = marks.box(attributes.get("type", "note"), attributes.get("title", ""))
-        return marks.alone(mark, place.indent) if mark else f"\n\n{place.indent}"
+            case "tabs", False:
+                self._tab_labels.append(_labels(tag.source))
+            case (("tabitem" | "admonition" | "details"), True):
+                opened = [marks.end()]
+            case "tabitem", False:
+                value = tag.attributes.get("value", "")
+                known = self._tab_labels[-1] if self._tab_labels else {}
+                opened = [marks.tab(known.get(value) or tag.attributes.get("label") or value)]
+            case "admonition", False:
+                opened = [marks.box(tag.attributes.get("type", "note"), tag.attributes.get("title", ""))]
+            case (("dl" | "dd" | "dt"), _):
+                opened = self._definitions(tag)
+        return "".join(marks.alone(mark, tag.place.indent) for mark in opened) or f"\n\n{tag.place.indent}"
 
-    def _region(self, low: str, inner: str, tag: str, attributes: dict[str, str], place: "_Place") -> str:
+    def _definitions(self, tag: "_Tag") -> list[str]:
+        """What `<dd>` opens ends with it, with the next term or meaning, or with the list."""
+        if tag.low == "dl" and not tag.is_close:
+            self._meanings.append(False)
+            return []
+        if not self._meanings or (tag.low == "dt" and tag.is_close):
+            return []
+        found = [marks.end()] if self._meanings.pop() else []
+        if tag.low == "dl":
+            return found
+        self._meanings.append(tag.low == "dd" and not tag.is_close)
+        return [*found, marks.meaning()] if self._meanings[-1] else found
+
+    def _region(self, tag: "_Tag", inner: str) -> str:
         """A tag with its content, read as one."""
-        if low in _DROPPED or is_unseen(tag):
+        low, attributes, place = tag.low, tag.attributes, tag.place
+        if low in _DROPPED or is_unseen(tag.source):
             return ""
+        if low == "dt":
+            term = marks.term(" ".join(self._prose(inner).split()), attributes.get("id", ""))
+            return "".join(marks.alone(mark, place.indent) for mark in (*self._definitions(tag), term))
         if low == "table":
             inner = re.sub(r"\{[^{}]*\}", "", inner) if self.mdx else inner
             table = fragment_markdown(f"<table>{inner}</table>")
@@ -263,22 +292,23 @@ class _Scan:
         else:
             code = entities.unescape(re.sub(r"</?(?:code|span|b|i|em|strong|a)\b[^>]*>", "", inner))
         language = attributes.get("language") or attributes.get("className", "").removeprefix("language-")
-        found = re.search(r"language-([\w+-]+)", tag + inner[:200])
+        found = re.search(r"language-([\w+-]+)", tag.source + inner[:200])
         return _fenced(code, language or (found[1] if found else ""), place.indent)
 
-    def _included(self, name: str, attributes: dict[str, str], place: "_Place") -> str:
+    def _included(self, tag: "_Tag") -> str:
         """The partial that this tag stands for."""
-        body = self.partial(self._imports[name]) if self._deep < MAX_PARTIALS_DEEP else None
+        body = self.partial(self._imports[tag.name]) if self._deep < MAX_PARTIALS_DEEP else None
         if body is None:
             return ""
-        for key, value in attributes.items():
+        for key, value in tag.attributes.items():
             body = body.replace(f"{{props.{key}}}", value)
         imports, self._imports = self._imports, {}
         self._deep += 1
         text = self.document(marks.without_marks(body))
         self._deep -= 1
         self._imports = imports
-        return "\n\n" + "\n".join(place.indent + line if line.strip() else "" for line in text.split("\n")) + "\n\n"
+        indent = tag.place.indent
+        return "\n\n" + "\n".join(indent + line if line.strip() else "" for line in text.split("\n")) + "\n\n"
 
     def _closed(self, name: str) -> None:
         for i in range(len(self.open_tags) - 1, -1, -1):
@@ -311,10 +341,28 @@ class _Place:
         return self.is_first and not text[end : line_end if line_end >= 0 else end + _LINE].strip()
 
 
-def _component(name: str, source: str, place: _Place, *, is_close: bool, is_single: bool) -> str:
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    name: str
+    source: str
+    attributes: dict[str, str]
+    place: _Place
+    is_close: bool
+
+    @property
+    def low(self) -> str:
+        return self.name.lower()
+
+    @property
+    def is_single(self) -> bool:
+        return self.source.endswith("/>")
+
+
+def _component(tag: _Tag) -> str:
     """A tag of the site's own. What it does is not known, but what it is called and is given to show is."""
+    name, source, place = tag.name, tag.source, tag.place
     part = container_part(name)
-    if is_close:
+    if tag.is_close:
         return marks.alone(marks.end(), place.indent) if part else ""
     literals = [(m["key"] or "", (m["text"] or m["template"])) for m in _PROP.finditer(source)]
     if name == "Mermaid":
@@ -329,7 +377,7 @@ def _component(name: str, source: str, place: _Place, *, is_close: bool, is_sing
     if part is None:
         return f"\n\n{lines}\n\n{place.indent}" if lines else ""
     opening = marks.alone(marks.part(name), place.indent)
-    return f"{opening}\n{lines}\n" + (marks.alone(marks.end(), place.indent) if is_single else f"\n{place.indent}")
+    return f"{opening}\n{lines}\n" + (marks.alone(marks.end(), place.indent) if tag.is_single else f"\n{place.indent}")
 
 
 def _fenced(code: str, info: str, indent: str) -> str:
