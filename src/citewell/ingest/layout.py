@@ -49,7 +49,7 @@ class Root:
 def roots_of(folder: Path) -> tuple[Root, ...]:
     for name in _CONFIGS:
         if (folder / name).is_file():
-            return tuple(_docusaurus(folder, _COMMENT.sub("", _text(folder / name, folder))))
+            return tuple(_docusaurus(folder, _COMMENT.sub("", _text(folder / name, folder))).roots())
     for name in mkdocs.CONFIGURATIONS:
         if (folder / name).is_file():
             return (_mkdocs(folder, _text(folder / name, folder)),)
@@ -69,38 +69,66 @@ def root_of_file(path: Path) -> Root:
     return Root(path.parent, "mkdocs" if is_mkdocs else "docusaurus")
 
 
-def _docusaurus(site: Path, config: str) -> Iterator[Root]:
-    docs_options = config[found.end() :] if (found := re.search(r"\bdocs\s*:\s*\{", config)) else ""
-    docs_options = docs_options[: _closing_brace(docs_options)]
-    path = _value(docs_options, "path") or "docs"
-    route_given = _value(docs_options, "routeBasePath")
-    route = "docs" if route_given is None else route_given
-    base = (_value(config, "baseUrl") or "/").strip("/")
-    said = _value(config, "defaultLocale") or ""
-    default = said or "en"
+@dataclass(frozen=True, slots=True)
+class _Docusaurus:
+    """What docusaurus.config and versions.json say."""
+
+    site: Path
+    base: str
+    path: str
+    """Of the pages that are worked on, from the site's folder."""
+    route: str
+    said_locale: str
+    trailing_slash: bool | None
+    versions: tuple[str, ...]
+    """The newest first."""
+    last: str
+    """The version that has no place in the address."""
+
+    @property
+    def locale(self) -> str:
+        return self.said_locale or "en"
+
+    def root(self, folder: Path, version: str, locale: str) -> Root:
+        in_path = "" if version == self.last else "next" if version == "current" else version
+        translated = "" if locale == self.locale else locale
+        return Root(
+            folder,
+            "docusaurus",
+            prefix="/".join(filter(None, (self.base, translated, self.route.strip("/"), in_path))),
+            language=translated or self.said_locale,
+            version=version if self.versions else "",
+            trailing_slash=self.trailing_slash,
+            aliases=(("@site/", self.site),),
+        )
+
+    def roots(self) -> Iterator[Root]:
+        """The pages that are worked on, those of each version, and the translations of both."""
+        yield self.root(self.site / self.path, "current", self.locale)
+        for version in self.versions:
+            yield self.root(self.site / "versioned_docs" / f"version-{version}", version, self.locale)
+        for translated in sorted((self.site / "i18n").glob("*/docusaurus-plugin-content-docs")):
+            for folder in ("current", *(f"version-{version}" for version in self.versions)):
+                if translated.parent.name != self.locale and (translated / folder).is_dir():
+                    yield self.root(translated / folder, folder.removeprefix("version-"), translated.parent.name)
+
+
+def _docusaurus(site: Path, config: str) -> _Docusaurus:
+    docs = config[found.end() :] if (found := re.search(r"\bdocs\s*:\s*\{", config)) else ""
+    docs = docs[: _closing_brace(docs)]
+    route = _value(docs, "routeBasePath")
     slash = re.search(r"\btrailingSlash\s*:\s*(true|false)", config)
-    trailing = None if not slash else slash[1] == "true"
-    versions = _versions(site)
-    last = _value(docs_options, "lastVersion") or (versions[0] if versions else "current")
-
-    def root(folder: Path, version: str, language: str) -> Root:
-        in_path = "" if version == last else "next" if version == "current" else version
-        locale = "" if language == default else language
-        prefix = "/".join(part for part in (base, locale, route.strip("/"), in_path) if part)
-        shown = "" if not versions else version
-        spoken = language if locale else said
-        return Root(folder, "docusaurus", prefix, spoken, shown, True, trailing, (("@site/", site),))
-
-    yield root(site / path, "current", default)
-    for version in versions:
-        yield root(site / "versioned_docs" / f"version-{version}", version, default)
-    for translated in sorted((site / "i18n").glob("*/docusaurus-plugin-content-docs")):
-        locale = translated.parent.name
-        if locale == default:
-            continue
-        for version in ("current", *(f"version-{v}" for v in versions)):
-            if (translated / version).is_dir():
-                yield root(translated / version, version.removeprefix("version-"), locale)
+    versions = tuple(_versions(site))
+    return _Docusaurus(
+        site,
+        base=(_value(config, "baseUrl") or "/").strip("/"),
+        path=_value(docs, "path") or "docs",
+        route="docs" if route is None else route,
+        said_locale=_value(config, "defaultLocale") or "",
+        trailing_slash=None if slash is None else slash[1] == "true",
+        versions=versions,
+        last=_value(docs, "lastVersion") or (versions[0] if versions else "current"),
+    )
 
 
 def _closing_brace(text: str) -> int:
