@@ -171,3 +171,11 @@ def test_quotes_are_word_for_word(scores: dict[str, float]) -> None:
     for line in answer("What is a joint?", reading(JOINTS, scores)).splitlines():
         told = line.replace(" [1] |", " |").replace(" [1]", "")
         assert told in JOINTS or set(told) <= set("| -")
+
+
+def test_what_a_passage_says_is_its_answering_sentences_best_first_and_no_code() -> None:
+    read = reading(
+        "It waits 5 s. It may wait 9 s. It rains.\n\n```python\nwait(5)\n```", {"5 s": 0.7, "9 s": 0.9, "wait(5)": 0.99}
+    )
+    assert read.said(2) == ("It may wait 9 s.", "It waits 5 s.")
+    assert read.said(1) == ("It may wait 9 s.",)
