@@ -1,6 +1,7 @@
 """The app: parts opened in its lifespan, routes, the one handler of failures. Built by `create_app`, not at import."""
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict
@@ -183,4 +184,7 @@ async def _warm_up(state: ApiState) -> None:
             log("startup", "could not warm up", level="warning", error=f"{error.code}: {error}")
         else:
             log("startup", "warmed up")
+        # What is loaded now stays: walking it at each full collection would hold the event loop.
+        gc.collect()
+        gc.freeze()
     state.warm.set()
