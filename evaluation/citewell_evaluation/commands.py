@@ -139,16 +139,15 @@ def support(
 @evaluations.command("lines")
 def lines(
     claims: Annotated[Path, typer.Argument(help="claims.jsonl.gz of the training data, beside questions.jsonl.gz")],
-    conflicts: Annotated[Path, typer.Argument(help="Passages that contradict each other or agree (JSON lines)")],
     out: Annotated[Path, typer.Option(help="Write the lines here")] = Path("src/citewell/assets/judge.json"),
 ) -> None:
-    """Fit where the judge's outcomes part: claims over pages not trained on, contradictions. For each new model."""
+    """Fit where the judge's outcomes part to pages that were not trained on. Again for each new model file."""
     from citewell.inference import ReadingModel
     from citewell_evaluation.lines import FittedLines, fit_lines
 
     async def run(progress: "Progress") -> tuple[FittedLines, str]:
         async with contextlib.aclosing(ReadingModel()) as model:
-            return await fit_lines(claims, conflicts, model, progress=progress), model.sha256
+            return await fit_lines(claims, model, progress=progress), model.sha256
 
     with _Bar() as bar:
         found, sha256 = asyncio.run(run(bar.show))

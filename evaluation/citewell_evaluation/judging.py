@@ -68,7 +68,7 @@ async def evaluate_support(
                 found = await _through_the_gate(file.stem, read_answers(file)[:limit], measured.judge, progress)
                 rows += _answer_rows(file.stem, found)
             case "conflicts":
-                found = await compared(file, measured, limit, progress)
+                found = await _compared(file, measured, limit, progress)
                 rows.append(_conflict_row(file.stem, found))
             case _:
                 raise InvalidInputError(f"{file.name} has neither claims, nor whole answers, nor contradictions.")
@@ -227,7 +227,7 @@ def _share(kept: NDArray[np.float64], all_of_them: NDArray[np.float64]) -> float
     return float(kept.sum() / all_of_them.sum()) if all_of_them.sum() else float("nan")
 
 
-async def compared(file: Path, measured: Measured, limit: int | None, progress: Progress) -> list[Item]:
+async def _compared(file: Path, measured: Measured, limit: int | None, progress: Progress) -> list[Item]:
     cases = read_conflicts(file)[:limit]
     finder, reader = Conflicts(measured.judge, measured.lines), TrainedReader(measured.model)
     items = []

@@ -48,11 +48,10 @@ async def test_claims_answers_and_vetoes_stand_in_one_report(tmp_path: Path) -> 
 def test_the_line_is_drawn_where_few_enough_lies_pass() -> None:
     cases = [Claim(str(n), "", (), supported=n < 100) for n in range(200)]
     found = [Finding("not_stated", 0.5 + n / 200 if n < 100 else (n - 100) / 200) for n in range(200)]
-    made = fitted(cases, found, [(0.9, True), (0.8, True), (0.7, False), (0.6, True)])
+    made = fitted(cases, found)
     assert made.lies_passed <= 0.15
     assert made.truths_kept == 1.0
     assert made.lines.supported == pytest.approx(0.42, abs=0.01)
-    assert (made.lines.conflict, made.conflicts_found) == (0.8, 0.667)
 
 
 def test_only_pages_that_were_not_trained_on_are_read(tmp_path: Path) -> None:
