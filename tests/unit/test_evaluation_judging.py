@@ -49,9 +49,9 @@ def test_the_line_is_drawn_where_few_enough_lies_pass() -> None:
     cases = [Claim(str(n), "", (), supported=n < 100) for n in range(200)]
     found = [Finding("not_stated", 0.5 + n / 200 if n < 100 else (n - 100) / 200) for n in range(200)]
     made = fitted(cases, found)
-    assert made.lies_passed <= 0.15
+    assert made.lies_passed <= 0.10
     assert made.truths_kept == 1.0
-    assert made.lines.supported == pytest.approx(0.42, abs=0.01)
+    assert made.lines.supported == pytest.approx(0.445, abs=0.01)
 
 
 def test_only_pages_that_were_not_trained_on_are_read(tmp_path: Path) -> None:
