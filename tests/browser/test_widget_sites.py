@@ -221,8 +221,9 @@ def test_the_version_and_the_locale_of_the_page_become_filters_that_the_index_kn
             reader.execute_script("citewell.ask('What is a node?')")
             find(reader, f".turn:nth-child({turn}) .sources li")
             filters = played.bodies[-1]["filters"]
+            heading = "Was ein Knoten ist" if language == "de" else "What a node is"
             assert filters == {"version": [version], "language": [language]}
-            hits = [hit.passage for hit in book.search("node process thread", filters=filters).passages]
+            hits = [hit.passage for hit in book.search(heading, filters=filters).passages]
             assert f"https://docs.example.com{path}" in {hit.url for hit in hits}
             assert {(hit.version, hit.language) for hit in hits} == {(version, language)}
     find(reader, "[aria-label='Schließen']")
