@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from citewell.settings import Settings
 
-SLOTS = "10"
+SLOTS = os.environ.get("SLOTS", "10")
 TICK = 0.005
 
 

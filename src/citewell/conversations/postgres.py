@@ -66,7 +66,8 @@ async def _drop(connection: AsyncConnection) -> None:
     """Give up a connection at once. A rollback, or a polite goodbye, would wait for a server that may be frozen."""
     if not connection.invalidated:
         driver: Any = (await connection.get_raw_connection()).driver_connection
-        driver.terminate()
+        if driver is not None:  # SQLAlchemy was on its way to give it up itself
+            driver.terminate()
     await connection.invalidate()
 
 
