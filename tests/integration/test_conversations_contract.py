@@ -17,6 +17,7 @@ from citewell.conversations.store import ConversationStore
 from citewell.errors import DatabaseError, InvalidInputError, InvalidSessionError, NotFoundError
 from citewell.values import Answer, Message, SelectionSpan
 from tests.integration.turns import PASSAGE, a_question, an_answer
+from tests.support.toy_book import UNHURRIED
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ async def address(empty_address: Address) -> Address:
 
 @pytest.fixture
 async def store(address: Address) -> AsyncIterator[ConversationStore]:
-    async with ConversationStore.open(address) as store:
+    async with ConversationStore.open(address, UNHURRIED) as store:
         yield store
 
 
@@ -43,14 +44,14 @@ async def questions_of(store: ConversationStore, session_id: str) -> list[str]:
 
 async def age(address: Address, session_id: str, days: float) -> None:
     """Let a session be as old as if it had been asked then."""
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         then = datetime.now(UTC) - timedelta(days=days)
         change = sa.update(conversations).where(conversations.c.session_id == session_id).values(created_at=then)
         await database.write(lambda connection: connection.execute(change))
 
 
 async def rows_in(address: Address, table: sa.Table) -> int:
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         count = sa.select(sa.func.count()).select_from(table)
         return await database.read(lambda connection: connection.execute(count).scalar_one())
 
@@ -270,7 +271,7 @@ async def test_a_deleted_session_can_be_taken_up_again(store: ConversationStore,
     session_id = new_session_id()
     await ask(store, session_id, "before")
     await store.delete_session(session_id)
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         change = sa.update(deleted_sessions).values(deleted_at=datetime.now(UTC) - timedelta(seconds=60))
         await database.write(lambda connection: connection.execute(change))
     await ask(store, session_id, "asked before the deletion", elapsed_ms=61_000)
@@ -372,7 +373,7 @@ async def test_an_answer_that_another_process_deleted_is_not_given_again(
     first, second = new_session_id(), new_session_id()
     answer = await ask(store, first, "How?")
     assert await store.save_again(a_question(second), answer.input_hash, elapsed_ms=1.0) is not None
-    async with ConversationStore.open(address) as other:
+    async with ConversationStore.open(address, UNHURRIED) as other:
         await other.delete_session(first)
         await other.delete_session(second)
     assert await store.save_again(a_question(new_session_id()), answer.input_hash, elapsed_ms=1.0) is None
@@ -434,7 +435,7 @@ async def test_the_memory_of_deletions_is_purged_when_it_is_of_no_more_use(
     await store.delete_session(new_session_id())
     await store.purge(30)
     assert await rows_in(address, deleted_sessions) == 1
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         change = sa.update(deleted_sessions).values(deleted_at=datetime.now(UTC) - timedelta(days=2))
         await database.write(lambda connection: connection.execute(change))
     await store.purge(30)
@@ -459,7 +460,7 @@ async def test_the_author_reads_what_was_asked_without_sessions(store: Conversat
 async def test_the_author_reads_all_of_a_long_list(store: ConversationStore, address: Address) -> None:
     session_id = new_session_id()
     await ask(store, session_id, "0")
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         first = sa.select(conversations)
         copied = await database.read(lambda connection: connection.execute(first).mappings().one())
         many = [{**copied, "id": new_session_id(), "query": str(n)} for n in range(1, 1203)]
@@ -505,7 +506,7 @@ def make_empty_file(path: Path) -> None:
 
 
 async def test_a_database_that_was_not_migrated_says_so(empty_address: Address) -> None:
-    async with ConversationStore.open(empty_address) as store:
+    async with ConversationStore.open(empty_address, UNHURRIED) as store:
         if empty_address.kind == "sqlite":
             make_empty_file(Path(empty_address.location))
         with pytest.raises(DatabaseError, match="has not been migrated"):

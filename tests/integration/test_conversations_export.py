@@ -16,13 +16,14 @@ from citewell.conversations.export import session_lines
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from tests.integration.turns import a_question, an_answer
+from tests.support.toy_book import UNHURRIED
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[ConversationStore]:
     address = address_of(None, tmp_path)
     await migrate(address)
-    async with ConversationStore.open(address) as store:
+    async with ConversationStore.open(address, UNHURRIED) as store:
         yield store
 
 

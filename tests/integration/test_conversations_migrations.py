@@ -19,6 +19,7 @@ from citewell.conversations.store import ConversationStore
 from citewell.errors import DatabaseError
 from tests.integration.postgres import Postgres
 from tests.integration.turns import a_question, an_answer
+from tests.support.toy_book import UNHURRIED
 
 NEWEST = "0006"
 
@@ -52,7 +53,7 @@ async def run(address: Address, *statements: str) -> None:
 
     if address.kind == "sqlite":
         Path(address.location).parent.mkdir(exist_ok=True)
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         await database.write(work)
 
 
@@ -78,7 +79,7 @@ def shape(connection: sa.Connection) -> dict[str, object]:
 
 
 async def shape_of(address: Address) -> dict[str, object]:
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         return await database.read(shape)
 
 
@@ -90,12 +91,12 @@ async def shape_of_the_tables(address: Address) -> dict[str, object]:
         metadata.create_all(connection)
         return shape(connection)
 
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         return await database.write(work)
 
 
 async def revision_of(address: Address) -> str | None:
-    async with Database.open(address) as database:
+    async with Database.open(address, UNHURRIED) as database:
         return await database.read(lambda connection: MigrationContext.configure(connection).get_current_revision())
 
 
@@ -145,7 +146,7 @@ async def test_the_plain_table_is_adopted_with_its_rows(empty_address: Address) 
         )
 
     await migrate(empty_address)
-    async with ConversationStore.open(empty_address) as store:
+    async with ConversationStore.open(empty_address, UNHURRIED) as store:
         await store.save(a_question(session_id, "new"), an_answer(session_id))
         newest = await store.session(session_id, limit=2)
         older = await store.session(session_id, limit=2, before=newest.earlier)
@@ -172,7 +173,7 @@ async def test_a_row_without_a_time_gets_one(empty_address: Address) -> None:
         f" ('{new_session_id()}', '{session_id}', 'q', 'a', '[]', 'general', 0, 1, NULL)",
     )
     await migrate(empty_address)
-    async with ConversationStore.open(empty_address) as store:
+    async with ConversationStore.open(empty_address, UNHURRIED) as store:
         (turn,) = (await store.session(session_id)).turns
         assert turn.asked_at is not None
 
@@ -186,7 +187,7 @@ async def test_an_older_revision_is_brought_forward(empty_address: Address) -> N
         command.upgrade(config, "0001")
 
     await run(empty_address)
-    async with Database.open(empty_address) as database:
+    async with Database.open(empty_address, UNHURRIED) as database:
         await database.write(to_the_first)
     assert await revision_of(empty_address) != NEWEST
     await migrate(empty_address)
@@ -196,7 +197,7 @@ async def test_an_older_revision_is_brought_forward(empty_address: Address) -> N
 async def test_migrating_again_changes_nothing(empty_address: Address) -> None:
     session_id = new_session_id()
     await migrate(empty_address)
-    async with ConversationStore.open(empty_address) as store:
+    async with ConversationStore.open(empty_address, UNHURRIED) as store:
         await store.save(a_question(session_id), an_answer(session_id))
         await migrate(empty_address)
         assert len((await store.session(session_id)).turns) == 1

@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from citewell.conversations.transactions import Bounds
 from citewell.errors import DatabaseError
 from tests.integration.postgres import Postgres
 from tests.integration.turns import a_question, an_answer
+from tests.support.toy_book import UNHURRIED
 
 READERS = 12
 BOUNDS = Bounds(connect=0.7, statements=0.7, call=1.5, close=0.5)
@@ -99,7 +100,7 @@ async def test_a_frozen_postgres(server: Postgres, address: Address) -> None:
         await load.all_failed()
         server.thaw()
         await load.all_answered()
-    async with ConversationStore.open(address) as load.store:
+    async with ConversationStore.open(address, UNHURRIED) as load.store:
         await check_that_nothing_is_lost(load)
 
 
@@ -110,7 +111,7 @@ async def test_a_killed_postgres(server: Postgres, address: Address) -> None:
         await load.all_failed()
         await asyncio.to_thread(server.start)
         await load.all_answered()
-    async with ConversationStore.open(address) as load.store:
+    async with ConversationStore.open(address, UNHURRIED) as load.store:
         await check_that_nothing_is_lost(load)
 
 
@@ -119,7 +120,7 @@ async def test_a_restarted_postgres(server: Postgres, address: Address) -> None:
     async with ConversationStore.open(address, BOUNDS) as store, load_on(store) as load:
         await asyncio.to_thread(server.restart)
         await load.all_answered()
-    async with ConversationStore.open(address) as load.store:
+    async with ConversationStore.open(address, UNHURRIED) as load.store:
         await check_that_nothing_is_lost(load)
 
 
@@ -127,7 +128,7 @@ async def test_a_connection_that_broke_while_idle_is_replaced_without_an_error(
     server: Postgres, address: Address
 ) -> None:
     session_id = new_session_id()
-    async with ConversationStore.open(address) as store:
+    async with ConversationStore.open(address, UNHURRIED) as store:
         await store.save(a_question(session_id), an_answer(session_id))
         await asyncio.to_thread(server.restart)
         await store.save(a_question(session_id), an_answer(session_id))
@@ -143,7 +144,7 @@ async def test_a_database_that_is_not_there_is_told_at_once(tmp_path: Path) -> N
 
 
 async def test_closing_does_not_wait_for_a_frozen_server(server: Postgres, address: Address) -> None:
-    async with ConversationStore.open(address, BOUNDS) as store:
+    async with ConversationStore.open(address, replace(UNHURRIED, close=0.5)) as store:
         await store.ping()
         server.freeze()
     server.thaw()

@@ -14,6 +14,7 @@ from citewell.answering.hosted_model import HostedModel
 from citewell.conversations import address_of
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
+from citewell.conversations.transactions import Bounds
 from citewell.document import read_plain
 from citewell.embedding import BuiltinEmbedder, RememberedQueries
 from citewell.index.edge import EdgeIndex, EdgeWriter
@@ -25,6 +26,7 @@ from tests.support.word_reader import WordReader
 
 LONG = 600.0
 """Seconds of a limit that the test is not about: no machine is that slow."""
+UNHURRIED = Bounds(connect=LONG, statements=LONG, call=LONG)
 CONFIDENCE = Confidence(general=Logistic(-1.0, {"answers": 1.0}), confined=Logistic(-1.0, {"answers": 1.0}))
 
 NODES = (
@@ -111,7 +113,7 @@ async def toy_book(
     address = address_of(None, folder)
     await migrate(address)
     index, embedder = EdgeIndex(folder / "index"), RememberedQueries(BuiltinEmbedder())
-    async with ConversationStore.open(address) as conversations:
+    async with ConversationStore.open(address, UNHURRIED) as conversations:
         retriever = Retriever(index, embedder, seconds=LONG)
         engine = Engine(
             retriever=retriever,
