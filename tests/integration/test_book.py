@@ -51,6 +51,15 @@ async def test_a_book_is_ingested_asked_searched_and_read_in_a_few_lines(docs: P
     assert "six joints" in page.text
 
 
+async def test_a_book_of_one_page_answers_what_it_says_and_nothing_else(tmp_path: Path) -> None:
+    page = tmp_path / "arm.md"
+    page.write_text("# Arm\n\nThe arm has six joints. Its gripper holds up to two kilograms.\n", "utf-8")
+    async with opened(tmp_path / "data") as book:
+        await book.ingest(page)
+        assert "two kilograms" in (await book.ask("How much can the gripper hold?")).text
+        assert (await book.ask("What is the capital of France?")).status == "refused"
+
+
 async def test_a_notebook_shows_answers_passages_and_reports_as_markdown(docs: Path, tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as book:
         report = await book.ingest(docs, base_url="https://book.example")

@@ -25,6 +25,10 @@ CANDIDATES = 100
 """Taken from each ranking before fusion."""
 WEAKEST_SCORE = 0.3
 """Passages below are left out unless the request names its own threshold."""
+_CROWD = 20
+_USUAL = 0.2
+"""Fewer candidates than a crowd, in a book of a page or two, are mostly those that answer: the rest are taken to be as
+similar as strangers usually are with the built-in embedder."""
 SECONDS = 5.0
 REMEMBERED = 256
 _Asked = tuple[str, int, float | None, tuple[tuple[str, tuple[str, ...]], ...], tuple[Message, ...]]
@@ -42,7 +46,7 @@ class Found:
     search_ms: float
     query: str
     background: float = 0.0
-    """The median similarity of all candidates: what a passage of this index has without answering."""
+    """The median similarity of the candidates: what a passage of this index has without answering."""
 
     def _repr_markdown_(self) -> str:
         """For notebooks: where to look, best first."""
@@ -177,7 +181,7 @@ class Retriever:
             embedding_ms=(embedded - started) * 1000,
             search_ms=(finished - embedded) * 1000,
             query=query,
-            background=statistics.median(found.score for found in ranked) if ranked else 0.0,
+            background=_background([found.score for found in ranked]),
         )
 
     async def embed_query(self, query: str) -> Vector:
@@ -194,6 +198,10 @@ def _spoken(query: str, hits: Sequence[Hit]) -> str:
     """The language of the question, when the book has several and this is one of them; empty when that is not so."""
     languages = Counter(hit.passage.language for hit in hits)
     return language_of(query, sorted(languages)) if len(languages) > 1 else ""
+
+
+def _background(scores: list[float]) -> float:
+    return statistics.median(scores + [_USUAL] * (_CROWD - len(scores)))
 
 
 def _ranked(query: str, hits: Sequence[Hit]) -> list[ScoredPassage]:
