@@ -78,7 +78,9 @@ def serve(port: int, workers: int, folder: str) -> None:
 
 async def streamed(port: int, number: int, ends: Counter[str]) -> None:
     asked = questions()
-    body: dict[str, object] = {"query": f"{asked[number % len(asked)].rstrip('?')}, seen from part {number}?"}
+    # Of each run other questions: an answer that was given before would be given again.
+    told = f"{asked[number % len(asked)].rstrip('?')}, seen from part {number} of run {os.getpid()}?"
+    body: dict[str, object] = {"query": told}
     while True:
         connection = await Connection.open(port)
         reply = await connection.post("/chat/stream", body)
