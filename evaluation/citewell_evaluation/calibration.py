@@ -213,7 +213,7 @@ def calibrated(examples: Sequence[Example], part: Part) -> Calibration:
     main = [(e, p) for e, p, _ in counted if not e.near]
     probabilities, truth = [p for _, p in main], [e.truth for e, _ in main]
     error = calibration_error(probabilities, truth)
-    factor, high = tempered([(w, e.truth) for e, _, w in counted if w is not None])
+    factor, high = tempered([(w, e.truth) for e, _, w in counted if w is not None and not e.near])
     model = fit(balanced(examples, part), part)
     return Calibration(
         part=part,

@@ -30,7 +30,7 @@ from citewell.values import SELECTION_URL, Passage
 
 PASSAGE = 1.0
 """What the passage's log-odds count beside those of the unit."""
-WORDS = 1.0
+WORDS = 2.0
 """What it counts that all of the question's words stand in the unit."""
 LATER = 0.3
 """What each place further down in the search takes."""
@@ -38,7 +38,7 @@ CODE = 1.5
 """What code gains when it is asked for, and loses when it is not: its many names meet many questions."""
 DEFINES = 2.0
 """What a sentence gains that begins with the thing that is to be defined."""
-NEAR = 1.5
+NEAR = 2.0
 """How far below the best something further may lie."""
 LIKE = 0.8
 """Share of the best item's score from which another one answers as well."""
