@@ -7,6 +7,7 @@ from fastapi.openapi.models import Example
 from pydantic import Field
 
 from citewell.api.app_state import state_of
+from citewell.api.dialects.query import NOT_BLANK
 from citewell.api.dialects.wire import WholeReply, Wire, encoded, similarity
 from citewell.api.guarded_route import GuardedRoute
 from citewell.api.middleware import exchange_of, json_reply
@@ -27,8 +28,8 @@ _EXAMPLES: dict[str, Example] = {
 class CheckRequest(Wire):
     """A text, and the passages that it is held against. Without passages, the book."""
 
-    text: str = Field(min_length=1, max_length=MAX_CHECKED)
-    passages: list[str] | None = Field(
+    text: str = Field(min_length=1, max_length=MAX_CHECKED, json_schema_extra={"pattern": NOT_BLANK})
+    passages: list[Annotated[str, Field(json_schema_extra={"pattern": NOT_BLANK})]] | None = Field(
         None, min_length=1, max_length=MAX_PASSAGES, description="`[1]` in the text cites the first of them"
     )
 

@@ -106,9 +106,13 @@ def answer(description: str, *dialects: Dialect, one: bool = True, stream: bool 
     if one:
         content["application/json"] = {"examples": {"answer": _example_ref(f"{dialects[0].name}_answer")}}
     if stream:
+        events = _event_schema([model for dialect in dialects for model in dialect.event_models])
         content["text/event-stream"] = {
-            "schema": {"type": "string"},  # for tools that do not know OpenAPI 3.2's itemSchema
-            "itemSchema": _event_schema([model for dialect in dialects for model in dialect.event_models]),
+            "schema": {
+                "type": "array",
+                "items": events,
+            },  # for tools that do not know itemSchema yet
+            "itemSchema": events,
             "examples": {dialect.name: {"value": example_stream(dialect)} for dialect in dialects},
         }
     return reply(description, *ASKED, content=content)
