@@ -43,6 +43,11 @@ _QUOTED = re.compile(
 )
 _NAMED = frozenset(("REPLY", "MODEL", "ANSWERS", "TOLD", "USER", "SECRET", "ACT", "ROLETAG"))
 """Who is addressed has to be named in some way, or what it says, was told, is to play or to give away."""
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//|--|/\*|<!--|;|%)\s*(\S.*)")
+_FEWEST = 3
+"""Words that tell somebody something."""
+_FEWEST_IN_COMMENT = 7
+"""Words; shorter comments name what the code does."""
 _LETTERS = re.compile("[a-z]+")
 _MOSTLY = 0.7
 """A sentence that is quoted as a whole is said all the same."""
@@ -53,12 +58,21 @@ def is_instruction(sentence: str) -> bool:
     return _addresses(sentence) or any(map(_addresses, _unpacked(sentence)))
 
 
+def is_instruction_in_code(line: str) -> bool:
+    """The same for a line of code: only what its comment says to a reader; `print(response)` addresses nobody."""
+    comment = _COMMENT.search(line)
+    said = comment[1] if comment else line
+    prose = comment is not None and len(_WORD.findall(said)) >= _FEWEST_IN_COMMENT
+    return (prose and _addresses(said)) or any(map(_addresses, _unpacked(line)))
+
+
 def names_somebody(sentence: str) -> bool:
     return not _NAMED.isdisjoint(_words(sentence))
 
 
 def _addresses(sentence: str) -> bool:
-    if not names_somebody(sentence):
+    said = _words(sentence)
+    if _NAMED.isdisjoint(said) or (len(said) < _FEWEST and "ROLETAG" not in said):
         return False
     weights, bias = _weights()
     return float(weights[features(sentence)].sum()) + bias > 0
@@ -83,12 +97,10 @@ def instructions_in(page: Page) -> list[str]:
         if not _may_address(page.text[block.start : block.end]):
             continue
         if isinstance(block, Code):
-            said = page.text[block.start : block.end].split("\n")
-        elif isinstance(block, Formula):
-            said = []
-        else:
+            found += filter(is_instruction_in_code, page.text[block.start : block.end].split("\n"))
+        elif not isinstance(block, Formula):
             said = [page.text[span.start : span.end] for span in sentences(page.text, block)]
-        found += filter(is_instruction, said)
+            found += filter(is_instruction, said)
     return found
 
 

@@ -18,7 +18,7 @@ from citewell.gate.markers import (
     without_markers,
 )
 from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
-from citewell.instructions import is_instruction
+from citewell.instructions import is_instruction, is_instruction_in_code
 from citewell.judge import TURN, Claim, Finding, Judge, Shown, claim_of, plain, refers_back, without_emphasis
 from citewell.values import Passage
 
@@ -176,7 +176,7 @@ class Checker:
         kept, ranges = self._listings.found(piece.lines)
         if kept is None:
             return Decision("drop", "\n".join(piece.lines), reason="code not in evidence")
-        if any(map(self._orders, kept)):
+        if not self._may_instruct and any(map(is_instruction_in_code, kept)):
             return Decision("drop", "\n".join(kept), reason=_ORDER)
         fence = re.match(r"`{3,}|~{3,}", piece.opening)
         mark = fence.group() if fence else "```"

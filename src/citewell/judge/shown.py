@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from citewell.document import Span, read_plain, sentences
-from citewell.instructions import is_instruction
+from citewell.document import Block, Code, Span, read_plain, sentences
+from citewell.instructions import is_instruction, is_instruction_in_code
 from citewell.judge.claims import Claim
 from citewell.judge.quotes import Place, Quotes
 from citewell.judge.tables import Tables
@@ -89,9 +89,9 @@ class Shown:
     def show(self, number: int, passage: Passage) -> None:
         """Passage `number` is evidence from now on, with its headings. The judge begins to read it."""
         blocks = passage.blocks or read_plain(passage.text)
-        said = [span for block in blocks for span in sentences(passage.text, block)]
-        orders = [span for span in said if not self._may_order and is_instruction(passage.text[span.start : span.end])]
-        units = sorted(set(said) - set(orders))
+        said = [(block, span) for block in blocks for span in sentences(passage.text, block)]
+        orders = [span for block, span in said if not self._may_order and _orders(block, passage.text, span)]
+        units = sorted({span for _, span in said} - set(orders))
         headings = passage.embedded_text[: len(passage.embedded_text) - len(passage.text)]
         self.vetoes.show(headings + _without(passage.text, Span(0, len(passage.text)), orders))
         self.tables.show(number, blocks)
@@ -213,6 +213,13 @@ class Shown:
 
 
 _Seen = tuple[_Window, ...]
+
+
+def _orders(block: Block, text: str, span: Span) -> bool:
+    said = text[span.start : span.end]
+    if isinstance(block, Code):
+        return any(map(is_instruction_in_code, said.split("\n")))
+    return is_instruction(said)
 
 
 def _without(text: str, within: Span, holes: Sequence[Span]) -> str:
