@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from citewell.inference import ReadingModel
+from citewell_evaluation.statistics import auroc
 from training.data import units
-from training.figures import auroc
 
 LIES_PASSED = 0.15
 
@@ -41,7 +41,7 @@ async def support(model: ReadingModel, path: Path, most: int) -> str:
         scores.append((await model.support(row["claim"], encoded)).supported)
         labels.append(bool(row["supported"]))
     kept = kept_at(labels, scores, LIES_PASSED)
-    return f"AUROC {auroc(labels, scores):.3f}, truths kept at {LIES_PASSED:.0%} of lies {kept:.3f}"
+    return f"AUROC {auroc(scores, labels):.3f}, truths kept at {LIES_PASSED:.0%} of lies {kept:.3f}"
 
 
 async def squad(model: ReadingModel, path: Path, most: int) -> str:
@@ -59,7 +59,7 @@ async def squad(model: ReadingModel, path: Path, most: int) -> str:
             ones.append(any(g in texts[0] for g in golden))
             twos.append(any(g in t for g in golden for t in texts[:2]))
     return (
-        f"AUROC {auroc(labels, scores):.3f}, span in the best sentence {np.mean(ones):.3f}, in two {np.mean(twos):.3f}"
+        f"AUROC {auroc(scores, labels):.3f}, span in the best sentence {np.mean(ones):.3f}, in two {np.mean(twos):.3f}"
     )
 
 

@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
+from citewell_evaluation.statistics import auroc
 from training.data import Documentation, nli, reading
-from training.figures import auroc
 from training.model import Network, load_cross_encoder
 from training.packing import Example, Packer, Row, tensors
 
@@ -157,7 +157,8 @@ def main(folder: Path, start: Path, out: Path) -> None:
         if number % SAVE_EVERY == SAVE_EVERY - 1 or number == STEPS - 1:
             if number % (4 * SAVE_EVERY) == 4 * SAVE_EVERY - 1 or number == STEPS - 1:
                 measured = {
-                    name: round(auroc(*zip(*pairs, strict=True)), 4) for name, pairs in outcomes(network, held).items()
+                    name: round(auroc([p[1] for p in pairs], [p[0] for p in pairs]), 4)
+                    for name, pairs in outcomes(network, held).items()
                 }
                 note(out, {"held": number + 1, **measured})
             save(out, {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": number + 1})

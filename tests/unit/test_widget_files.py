@@ -38,7 +38,7 @@ def test_the_files_were_built_from_the_sources_beside_them() -> None:
 
 def test_the_lock_files_name_no_host() -> None:
     for lock in (SOURCES, ROOT / "tests" / "browser" / "sites" / "docusaurus"):
-        assert "://" not in (lock / "package-lock.json").read_text().replace('"url": "https://', "")
+        assert "://" not in (lock / "package-lock.json").read_text()
 
 
 def test_every_language_says_all_that_english_says() -> None:

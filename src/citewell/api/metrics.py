@@ -114,10 +114,10 @@ class Metrics:
         if values.ValueClass is values.MutexValue:
             return generate_latest(self._registry)
         summed = CollectorRegistry()
-        multiprocess.MultiProcessCollector(summed)  # type: ignore[no-untyped-call]
+        multiprocess.MultiProcessCollector(summed)  # type: ignore[no-untyped-call] # prometheus has no types here
         return generate_latest(summed)
 
 
 def forget_worker(process_id: int, folder: str) -> None:
     """What a worker that ended had open is open no more; its counts stay in the sums."""
-    multiprocess.mark_process_dead(process_id, folder)  # type: ignore[no-untyped-call]
+    multiprocess.mark_process_dead(process_id, folder)  # type: ignore[no-untyped-call] # nor here

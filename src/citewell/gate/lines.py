@@ -1,6 +1,7 @@
 """What a line of streamed Markdown is, told as soon as its beginning allows."""
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -40,35 +41,30 @@ def classified(line: str, *, whole: bool) -> MarkdownLine | None:
     indent = prefix - start
     if not body:
         return MarkdownLine("blank")
-    sign = body[0]
-    if sign in "`~":
-        return _fence(body, prefix, indent, whole=whole)
-    if sign == "#":
-        return _heading(body, prefix, indent, whole=whole)
-    if sign == "|":
-        if not whole:
-            return None
-        return (
-            MarkdownLine("row", prefix, indent)
-            if len(body.rstrip()) > 1 and body.rstrip()[-1] == "|"
-            else MarkdownLine("prose", prefix, indent)
-        )
-    if sign in "-*+_=•‣◦▪·":
-        return _bullet(body, prefix, indent, whole=whole)
-    if sign.isascii() and sign.isdigit():
-        return _ordered(body, prefix, indent, whole=whole)
-    if sign == "[":
-        if _DEFINITION.match(body):
-            return MarkdownLine("definition", prefix)
-        return None if not whole and _BRACKET_OPEN.match(body) else MarkdownLine("prose", prefix, indent)
-    if sign == ":":
-        if body.startswith(":::"):
-            return MarkdownLine("definition", prefix)
-        return None if not whole and not body.strip(":") else MarkdownLine("prose", prefix, indent)
-    return MarkdownLine("prose", prefix, indent)
+    read = _READERS.get("0" if body[0].isascii() and body[0].isdigit() else body[0])
+    return read(body, prefix, indent, whole) if read else MarkdownLine("prose", prefix, indent)
 
 
-def _fence(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
+def _row(body: str, prefix: int, indent: int, whole: bool) -> MarkdownLine | None:
+    if not whole:
+        return None
+    closed = len(body.rstrip()) > 1 and body.rstrip()[-1] == "|"
+    return MarkdownLine("row" if closed else "prose", prefix, indent)
+
+
+def _bracket(body: str, prefix: int, indent: int, whole: bool) -> MarkdownLine | None:
+    if _DEFINITION.match(body):
+        return MarkdownLine("definition", prefix)
+    return None if not whole and _BRACKET_OPEN.match(body) else MarkdownLine("prose", prefix, indent)
+
+
+def _colon(body: str, prefix: int, indent: int, whole: bool) -> MarkdownLine | None:
+    if body.startswith(":::"):
+        return MarkdownLine("definition", prefix)
+    return None if not whole and not body.strip(":") else MarkdownLine("prose", prefix, indent)
+
+
+def _fence(body: str, prefix: int, indent: int, whole: bool) -> MarkdownLine | None:
     run = len(body) - len(body.lstrip(body[0]))
     if run < 3 and (whole or len(body) > run):
         return MarkdownLine("prose", prefix, indent)
@@ -79,7 +75,7 @@ def _fence(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine 
     return MarkdownLine("fence", prefix, indent, text=body.rstrip())
 
 
-def _heading(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
+def _heading(body: str, prefix: int, indent: int, whole: bool) -> MarkdownLine | None:
     if re.match(r"#{1,6}[^# ]|#{7}", body):
         return MarkdownLine("prose", prefix, indent)
     if not whole:
@@ -92,7 +88,7 @@ def _heading(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLin
     )
 
 
-def _bullet(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
+def _bullet(body: str, prefix: int, indent: int, whole: bool) -> MarkdownLine | None:
     sign = body[0]
     if not body.strip(f"{sign} |:-" if sign == "-" else f"{sign} "):
         # A rule, an underline, an empty item; or more is to come.
@@ -102,7 +98,7 @@ def _bullet(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine
     return MarkdownLine("prose", prefix, indent)
 
 
-def _ordered(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLine | None:
+def _ordered(body: str, prefix: int, indent: int, whole: bool) -> MarkdownLine | None:
     if item := _ORDERED.match(body):
         return MarkdownLine("item", prefix + item.end(), indent, number=int(item[1]))
     if re.fullmatch(r"\d{1,9}(?:[.)] *)?", body):
@@ -110,3 +106,15 @@ def _ordered(body: str, prefix: int, indent: int, *, whole: bool) -> MarkdownLin
             return None
         return MarkdownLine("rule", prefix) if body.rstrip()[-1] in ".)" else MarkdownLine("prose", prefix, indent)
     return MarkdownLine("prose", prefix, indent)
+
+
+_READERS: Final[Mapping[str, Callable[[str, int, int, bool], MarkdownLine | None]]] = {
+    **dict.fromkeys("`~", _fence),
+    "#": _heading,
+    "|": _row,
+    **dict.fromkeys("-*+_=•‣◦▪·", _bullet),
+    "0": _ordered,
+    "[": _bracket,
+    ":": _colon,
+}
+"""By the first sign of a line; any digit stands under "0"."""

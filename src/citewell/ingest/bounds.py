@@ -1,6 +1,6 @@
 """Sandboxed reading within bounds of time and memory: a large page is read in a worker process that may be ended.
 
-The readers are at worst quadratic, so a small page is over in a few seconds and is read where we are. A worker that
+The readers are at worst quadratic: a small page is read where we are, without a bound of its own. A worker that
 takes more CPU than it may, more memory, or dies of a parser's fault takes one page with it and not the run.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 SMALL = 50_000
-"""Characters that are read here: the worst page of so many that we could make takes five seconds."""
+"""Characters that are read here. Odd Docusaurus pages of this size took five seconds; other formats were not tried."""
 SMALL_RST = 10_000
 """Of reStructuredText, whose parser takes as long for a fifth."""
 SECONDS = 20

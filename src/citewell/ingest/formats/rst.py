@@ -478,7 +478,7 @@ def _role(
     """The words that a reference shows."""
     del rawtext, lineno, options, content
     text = text.replace("\x00", "")
-    reading = inliner.document.settings.reading  # type: ignore[attr-defined]
+    reading = inliner.document.settings.reading  # type: ignore[attr-defined] # set by us; docutils passes any object
     bare = name.lower().rpartition(":")[2]
     titled = _TARGETED.match(text)
     target = (titled["to"] if titled else text).strip()
