@@ -210,3 +210,12 @@ def test_headings_and_paragraphs_are_told_apart() -> None:
     text = "#hashtag is no heading\n\n## Heading ##"
     assert isinstance(read_plain(text)[0], Paragraph)
     assert read_plain(text)[1] == Heading(2, "Heading", start=24, end=37)
+
+
+def test_a_mark_inside_a_quotation_ends_no_sentence_when_a_small_letter_follows() -> None:
+    text = "It differs from our “Hello, world!” project. “Stop!” He left."
+    assert [text[a:b] for a, b in split_sentences(text)] == [
+        "It differs from our “Hello, world!” project.",
+        "“Stop!”",
+        "He left.",
+    ]

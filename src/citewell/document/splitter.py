@@ -93,7 +93,9 @@ def ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     following = _FOLLOWING.match(text, match.end())
     opening, next_word = (following["opening"], following["word"]) if following else ("", "")
     if mark != ".":
-        return not (mark[0] in ".…" and not opening and next_word[:1].islower())
+        # "Wait… what", and "our “Hello, world!” project": a small letter goes on.
+        goes_on = mark[0] in ".…" or bool(match.group(2))
+        return not (goes_on and not opening and next_word[:1].islower())
     if following is None or (following.end() == len(text) and not opening and not next_word):
         return True
     before = text[max(begin, match.start() - _LONGEST_WORD) : match.start()]
