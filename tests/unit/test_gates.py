@@ -1,4 +1,4 @@
-"""Gates that keep the tree in order: what they let pass is listed here, and the lists may only shrink."""
+"""Gates that keep the tree in order."""
 
 import ast
 import subprocess
@@ -10,17 +10,13 @@ import pytest
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "citewell"
-TOO_COMPLEX = {
-    "src/citewell/gate/lines.py",
-    "src/citewell/ingest/mdx.py",
-}
 
 
-def test_functions_are_no_more_complex_than_12_but_for_a_list_that_may_only_shrink() -> None:
+def test_functions_are_no_more_complex_than_12() -> None:
     lint = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["tool"]["ruff"]["lint"]
     assert "C90" in lint["select"]
     assert lint["mccabe"]["max-complexity"] <= 12
-    assert {path for path, rules in lint["per-file-ignores"].items() if "C901" in rules} <= TOO_COMPLEX
+    assert [path for path, rules in lint["per-file-ignores"].items() if "C901" in rules] == []
     assert [path.name for path in SOURCE.rglob("*.py") if "noqa: C901" in path.read_text("utf-8")] == []
 
 

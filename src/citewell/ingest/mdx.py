@@ -199,7 +199,7 @@ class _Scan:
             self.open_tags.append(tag.name)
         if tag.low == "details" and not tag.is_close and not tag.place.is_row:
             summary = _SUMMARY.match(text, end)
-            title = " ".join(self._prose(summary[1]).split()) if summary else ""
+            title = self._line(summary[1]) if summary else ""
             return marks.alone(marks.box("details", title), tag.place.indent), summary.end() if summary else end
         if tag.low == "br" and tag.place.is_alone(text, end):
             return "", end
@@ -267,33 +267,27 @@ class _Scan:
 
     def _region(self, tag: "_Tag", inner: str) -> str:
         """A tag with its content, read as one."""
-        low, attributes, place = tag.low, tag.attributes, tag.place
-        if low in _DROPPED or is_unseen(tag.source):
+        if tag.low in _DROPPED or is_unseen(tag.source):
             return ""
-        if low == "dt":
-            term = marks.term(" ".join(self._prose(inner).split()), attributes.get("id", ""))
-            return "".join(marks.alone(mark, place.indent) for mark in (*self._definitions(tag), term))
-        if low == "table":
-            inner = re.sub(r"\{[^{}]*\}", "", inner) if self.mdx else inner
-            table = fragment_markdown(f"<table>{inner}</table>")
-            return f"\n\n{table}\n\n"
-        if low == "figcaption":
-            return marks.alone(marks.caption(" ".join(self._prose(inner).split())), place.indent)
-        if low in _HEADINGS:
-            level = (attributes.get("as", "h2") if low == "heading" else low)[1:]
-            label = " ".join(self._prose(inner).split())
-            anchor = attributes.get("id") or marks.NO_ANCHOR
-            return f"\n\n{'#' * int(level) if level.isdigit() else '##'} {label} {{#{anchor}}}\n\n"
-        template = _TEMPLATE.search(inner)
-        if template:
-            code = template[1].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
-        elif self.mdx and low == "codeblock" and inner.strip().startswith("{"):
-            return ""
-        else:
-            code = entities.unescape(re.sub(r"</?(?:code|span|b|i|em|strong|a)\b[^>]*>", "", inner))
-        language = attributes.get("language") or attributes.get("className", "").removeprefix("language-")
-        found = re.search(r"language-([\w+-]+)", tag.source + inner[:200])
-        return _fenced(code, language or (found[1] if found else ""), place.indent)
+        match tag.low:
+            case "dt":
+                term = marks.term(self._line(inner), tag.attributes.get("id", ""))
+                return "".join(marks.alone(mark, tag.place.indent) for mark in (*self._definitions(tag), term))
+            case "table":
+                inner = re.sub(r"\{[^{}]*\}", "", inner) if self.mdx else inner
+                return f"\n\n{fragment_markdown(f'<table>{inner}</table>')}\n\n"
+            case "figcaption":
+                return marks.alone(marks.caption(self._line(inner)), tag.place.indent)
+            case "pre" | "codeblock":
+                computed = self.mdx and tag.low == "codeblock" and inner.strip().startswith("{")
+                return "" if computed and not _TEMPLATE.search(inner) else _code(tag, inner)
+            case _:
+                level = tag.attributes.get("as", "h2") if tag.low == "heading" else tag.low
+                signs = "#" * int(level[1:]) if level[1:].isdigit() else "##"
+                return f"\n\n{signs} {self._line(inner)} {{#{tag.attributes.get('id') or marks.NO_ANCHOR}}}\n\n"
+
+    def _line(self, inner: str) -> str:
+        return " ".join(self._prose(inner).split())
 
     def _included(self, tag: "_Tag") -> str:
         """The partial that this tag stands for."""
@@ -360,24 +354,37 @@ class _Tag:
 
 def _component(tag: _Tag) -> str:
     """A tag of the site's own. What it does is not known, but what it is called and is given to show is."""
-    name, source, place = tag.name, tag.source, tag.place
-    part = container_part(name)
+    indent = tag.place.indent
+    part = container_part(tag.name)
+    closing = marks.alone(marks.end(), indent) if part else ""
     if tag.is_close:
-        return marks.alone(marks.end(), place.indent) if part else ""
-    literals = [(m["key"] or "", (m["text"] or m["template"])) for m in _PROP.finditer(source)]
-    if name == "Mermaid":
+        return closing
+    literals = [(m["key"] or "", (m["text"] or m["template"])) for m in _PROP.finditer(tag.source)]
+    if tag.name == "Mermaid":
         drawing = max((text for _, text in literals), key=len, default="")
-        return _fenced(drawing, "mermaid", place.indent) if drawing else ""
-    shown = [
-        " ".join(entities.unescape(text).replace("\\n", " ").split())
-        for key, text in literals
-        if key not in _UNSEEN_PROPS and (len(text.split()) > _SHORTEST_PROP or (part and any(map(str.isalpha, text))))
-    ]
-    lines = "\n".join(f"{place.indent}- {text}" for text in shown)
+        return _fenced(drawing, "mermaid", indent) if drawing else ""
+    shown = [text for key, text in literals if key not in _UNSEEN_PROPS and _is_shown(text, short=part is not None)]
+    told = (" ".join(entities.unescape(text).replace("\\n", " ").split()) for text in shown)
+    lines = "\n".join(f"{indent}- {text}" for text in told)
     if part is None:
-        return f"\n\n{lines}\n\n{place.indent}" if lines else ""
-    opening = marks.alone(marks.part(name), place.indent)
-    return f"{opening}\n{lines}\n" + (marks.alone(marks.end(), place.indent) if tag.is_single else f"\n{place.indent}")
+        return f"\n\n{lines}\n\n{indent}" if lines else ""
+    return f"{marks.alone(marks.part(tag.name), indent)}\n{lines}\n" + (closing if tag.is_single else f"\n{indent}")
+
+
+def _is_shown(text: str, *, short: bool) -> bool:
+    """A prop for readers: a sentence, or where `short` ones count, any words."""
+    return len(text.split()) > _SHORTEST_PROP or (short and any(map(str.isalpha, text)))
+
+
+def _code(tag: _Tag, inner: str) -> str:
+    """`<pre>` or `<CodeBlock>`: its template string, or what stands in it without the tags that colour it."""
+    if template := _TEMPLATE.search(inner):
+        code = template[1].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
+    else:
+        code = entities.unescape(re.sub(r"</?(?:code|span|b|i|em|strong|a)\b[^>]*>", "", inner))
+    language = tag.attributes.get("language") or tag.attributes.get("className", "").removeprefix("language-")
+    found = re.search(r"language-([\w+-]+)", tag.source + inner[:200])
+    return _fenced(code, language or (found[1] if found else ""), tag.place.indent)
 
 
 def _fenced(code: str, info: str, indent: str) -> str:
