@@ -130,3 +130,9 @@ def test_a_configuration_that_is_no_toml_gives_the_defaults() -> None:
 def test_what_stands_behind_the_parts_is_in_none_of_them() -> None:
     contents = read_summary("# Summary\n\n[Preface](p.md)\n\n# Part I\n\n- [A](a.md)\n\n---\n\n[End](end.md)\n")
     assert [entry.module for entry in contents.entries] == ["", "Part I", ""]
+
+
+def test_a_key_without_an_end_is_no_toml_and_costs_nothing() -> None:
+    assert read_book("a. " * 30_000).problem
+    assert read_book("[" + "a." * 30_000 + "a]\n").problem
+    assert read_book('[book]\nsrc = "text"\n').source == "text"

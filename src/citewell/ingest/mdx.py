@@ -154,8 +154,9 @@ class _Scan:
 
     def _angle(self, text: str, start: int) -> tuple[str, int]:
         if text.startswith("<!--", start):
-            closed = text.find("-->", start) + 3
+            closed = text.find("-->", start) + 3 if self._failed < _MAX_FAILED else 0
             if closed < 3:
+                self._failed += 1
                 self.open_tags.append("!--")
                 return "", start + 4
             return "", closed

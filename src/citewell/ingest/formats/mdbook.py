@@ -23,6 +23,8 @@ _LISTING = re.compile(r"^[ \t]*<Listing\b(?P<attributes>(?:\"[^\"]*\"|'[^']*'|[^
 _LISTING_END = re.compile(r"^[ \t]*</Listing>[ \t]*$", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"([\w-]+)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)')")
 _CAPTION = re.compile(r"^[ \t]*<span class=\"caption\">(.*?)</span>[ \t]*$", re.MULTILINE | re.DOTALL)
+_ENDLESS_KEY = re.compile(r"^[^=\n\"'#]{2000,}", re.MULTILINE)
+"""A key of thousands of parts costs tomllib their square."""
 _HIDDEN = re.compile(r"^[ \t]*#(?:[ \t]|$)")
 
 
@@ -38,8 +40,10 @@ class MdBookSettings:
 
 def read_book(toml: str) -> MdBookSettings:
     try:
-        data = tomllib.loads(toml)
+        data = None if _ENDLESS_KEY.search(toml) else tomllib.loads(toml)
     except (tomllib.TOMLDecodeError, RecursionError):
+        data = None
+    if data is None:
         return MdBookSettings(problem="book.toml is not TOML; mdBook's defaults are taken.")
     site_url = _string(data, "output", "html", "site-url")
     return MdBookSettings(
