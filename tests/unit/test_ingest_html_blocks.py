@@ -124,6 +124,8 @@ def test_tabs_in_tabs_keep_theirs() -> None:
         ("<script type='math/tex'>a^2</script>", "So $a^2$ holds."),
         ("10<sup>6</sup>", "So 10^6 holds."),
         ("the 1<sup>st</sup>", "So the 1st holds."),
+        ("x<sup>2</sup> + e<sup>-t</sup>", "So x^2 + e^-t holds."),
+        ("the rule<sup>2</sup>", "So the rule2 holds."),
     ],
 )
 def test_formulas_in_a_line_can_be_read(math: str, text: str) -> None:

@@ -15,6 +15,7 @@ _INLINE = frozenset(
     "-text a abbr b bdi bdo big br cite code data del dfn em font i img input ins kbd label mark math mjx-container q "
     "s samp small span strike strong sub sup time tt u var wbr".split()
 )
+_VARIABLE = re.compile(r"(?<![A-Za-z])[A-Za-z]$")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _LANGUAGE = re.compile(r"\b(?:language|lang|highlight|brush:)-([\w+#.-]+)")
 _NO_LANGUAGE = frozenset(("text", "none", "default", "notranslate", "plaintext"))
@@ -341,15 +342,20 @@ def _inline(node: LexborNode, before: str = "") -> str:
         case "math" | "mjx-container":
             return _inline_math(node)
         case "sup":
-            power = _tidy(_inline_children(node))
-            # "10⁶" without its sign would be 106.
-            return f"^{power}" if power and before[-1:].isdigit() and power.lstrip("+-−–")[:1].isdigit() else power
+            return _power(_tidy(_inline_children(node)), before)
     if tag in _DROPPED or tag.startswith("-"):
         return ""
     if {"katex", "arithmatex", "math"} & _classes(node) and (tex := _tex(node)):
         return f"${tex}$"
     inner = _inline_children(node)
     return f" {inner} " if tag not in _INLINE else inner
+
+
+def _power(raised: str, before: str) -> str:
+    """ "10⁶" without its sign would be 106, and "x²" another name; what is raised after a word is a note."""
+    first = raised.lstrip("+-−–")[:1]
+    is_power = first.isdigit() if before[-1:].isdigit() else first.isalnum() and _VARIABLE.search(before[-2:])
+    return f"^{raised}" if is_power else raised
 
 
 def _inline_children(node: LexborNode) -> str:
