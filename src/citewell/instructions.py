@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import combinations
 from zlib import crc32
@@ -49,13 +49,14 @@ _FEWEST = 3
 _FEWEST_IN_COMMENT = 7
 """Words; shorter comments name what the code does."""
 _LETTERS = re.compile("[a-z]+")
+_PUNCTUATION = re.compile("[\u2000-\u206f]+")
 _MOSTLY = 0.7
 """A sentence that is quoted as a whole is said all the same."""
 
 
 def is_instruction(sentence: str) -> bool:
     """Whether it tells a model what to do or what to answer."""
-    return _addresses(sentence) or any(map(_addresses, _unpacked(sentence)))
+    return _may_address(sentence) and (_addresses(sentence) or any(map(_addresses, _unpacked(sentence))))
 
 
 def is_instruction_in_code(line: str) -> bool:
@@ -106,7 +107,7 @@ def instructions_in(page: Page) -> list[str]:
 
 def _may_address(text: str) -> bool:
     """Whether a sentence of it can be one: a quick look, because hardly any block of a book names somebody."""
-    is_plain = text.isascii() and "<|" not in text and not _PACKED.search(text)
+    is_plain = _PUNCTUATION.sub(" ", text).isascii() and "<|" not in text and not _PACKED.search(text)
     return not is_plain or not _names().isdisjoint(_LETTERS.findall(text.lower()))
 
 
@@ -130,10 +131,10 @@ _ABOUT = re.compile(
 
 def features(sentence: str) -> NDArray[np.int64]:
     """The buckets of its groups of one to three words, and of two classes near each other, each once."""
-    outside = _QUOTED.sub(" quoted ", sentence)
-    words = _words(outside)
-    if len(words) <= 1 + (1 - _MOSTLY) * len(_words(sentence)):
-        words = _words(sentence)
+    words = _words(sentence)
+    if (outside := _QUOTED.sub(" quoted ", sentence)) != sentence:
+        unquoted = _words(outside)
+        words = words if len(unquoted) <= 1 + (1 - _MOSTLY) * len(words) else unquoted
     words = ["^", *words[:MAX_WORDS], "$"]
     groups = {" ".join(words[i : i + n]) for n in range(1, LONGEST + 1) for i in range(len(words) - n + 1)}
     named = [(place, word) for place, word in enumerate(words) if word.isupper()]
@@ -144,10 +145,13 @@ def features(sentence: str) -> NDArray[np.int64]:
 
 
 def _words(text: str) -> list[str]:
-    text = _unspaced().sub(r" \g<0> ", _TAG.sub(" ROLETAG ", text))
+    text = _TAG.sub(" ROLETAG ", text)
+    if not text.isascii():
+        text = _unspaced().sub(r" \g<0> ", text)
     return [_form(word) for word in _WORD.findall(text)]
 
 
+@lru_cache(1 << 14)
 def _form(word: str) -> str:
     """The word if it is one of those that make the shape, the class that it belongs to, or a blank."""
     if word == "ROLETAG":
