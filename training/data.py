@@ -1,6 +1,7 @@
 """The labelled data into examples: one example is a passage (or a few) with everything that is asked of it.
 
-Reads a training folder: support.jsonl.gz, reading.jsonl.gz, docs/claims.jsonl.gz, docs/questions.jsonl.gz.
+Reads a training folder (support.jsonl.gz, reading.jsonl.gz, docs/claims.jsonl.gz, docs/questions.jsonl.gz) and our own
+claims and questions in written/, whose passages `training.pages` fetches.
 """
 
 import gzip
@@ -8,13 +9,17 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from training.packing import Asked, Claim, Example
+from training.pages import WRITTEN, texts
 from training.quoting import quoted
+
+Key = tuple[str, str]
+"""The page a passage stands on, and its text."""
 
 HELD_OUT_SHARE = 12
 """One page in so many of the documentation is never trained on: its rows show how training goes."""
@@ -39,8 +44,9 @@ _SMALL = frozenset(
     "Some There They Its Both Once Only Without As Use Using Set Setting What Which Where How Why Who Is Are Does Do "
     "Can".split()
 )
-NEIGHBOUR_SHARE, OPENED_SHARE = 0.6, 0.1
+NEIGHBOUR_SHARE, ACROSS_SHARE, OPENED_SHARE = 0.6, 0.7, 0.1
 COPIED_ROUNDS = 2
+LABELS = ("supported", "contradicted", "neutral")
 NLI_SHARE = {
     "mnli": 9000, "snli": 5000, "fever": 9000, "fever_symmetric": 1092, "fm2": 2548, "snli_cad": 3000, "scitail": 4000,
     "conjnli": 2500, "help": 1000, "med": 1000, "breaking_nli": 1000, "hans_swap": 700, "paws": 2500,
@@ -51,6 +57,14 @@ READING_SHARE = {
     "policyqa": 1200, "qasper": 700, "boolq_q": 800, "fairytaleqa": 400,
 }  # fmt: skip
 """Passages (not questions) of each set; a passage brings all its questions."""
+REFUSING_SHARE = {
+    "iirc": 1500,
+    "adversarialqa_answerable": 1200,
+    "doqa_cooking": 700,
+    "doqa_movies": 500,
+    "squad": 2500,
+}
+"""Mostly the sets in which people wrote what cannot be answered."""
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -60,14 +74,21 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 class Documentation:
-    """The claims and questions written over real documentation, by passage."""
+    """Claims and questions written by hand over real documentation, by passage."""
 
-    def __init__(self, folder: Path) -> None:
-        self._claims: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-        self._questions: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-        for row in lines(folder / "docs/claims.jsonl.gz"):
-            self._claims[row["source"], row["passage"]].append(row)
-        for row in lines(folder / "docs/questions.jsonl.gz"):
+    def __init__(self, claims: Iterable[dict[str, Any]], questions: Iterable[dict[str, Any]], copied: int = 0) -> None:
+        """`copied`: so many rounds have near copies of the passages' sentences as well."""
+        self._claims: dict[Key, list[dict[str, Any]]] = defaultdict(list)
+        self._questions: dict[Key, list[dict[str, Any]]] = defaultdict(list)
+        self._across: dict[Key, list[tuple[Key, str]]] = defaultdict(list)
+        self._copied = copied
+        for row in claims:
+            key = row["source"], row["passage"]
+            if "beside" in row:
+                self._across[key].append(((row["source"], row["beside"]), row["claim"]))
+            else:
+                self._claims[key].append(row)
+        for row in questions:
             self._questions[row["source"], row["passage"]].append(row)
         keys = sorted(set(self._claims) | set(self._questions))
         pages = sorted({source for source, _ in keys})
@@ -79,7 +100,7 @@ class Documentation:
     def examples(self, seed: int) -> list[Example]:
         """One round. Near copies come first; the last rounds are what was written by hand."""
         chance = random.Random(seed)
-        copies = seed < COPIED_ROUNDS
+        copies = seed < self._copied
         found = [e for key in self._train for e in self._example(key, chance, copies=copies)]
         chance.shuffle(found)
         return found
@@ -96,7 +117,10 @@ class Documentation:
 
     def _example(self, key: tuple[str, str], chance: random.Random, *, copies: bool) -> list[Example]:
         """The passage, often with a neighbour beside it: claims see one of them or both, questions ask their own."""
-        other = self._neighbour(key, chance)
+        joined = self._across[key]
+        other, both = chance.choice(joined) if joined and chance.random() < ACROSS_SHARE else (None, "")
+        together = other is not None
+        other = other or self._neighbour(key, chance)
         written = [Claim(r["claim"], r["label"], (0,)) for r in self._claims[key]]
         claims = written + _joined(written, chance)
         if copies:
@@ -108,10 +132,12 @@ class Documentation:
             if q["answerable"]
         ]
         passages: tuple[str, ...] = (key[1],)
-        if chance.random() < NEIGHBOUR_SHARE:
+        if together or chance.random() < NEIGHBOUR_SHARE:
             passages = (key[1], other[1])
             beside = [Claim(r["claim"], r["label"], (1,)) for r in self._claims[other]]
             claims = [_shown_to(c, chance) for c in claims] + _across(written, beside, chance)
+        if together:
+            claims += [Claim(both, "supported", (0, 1)), Claim(both, "unsupported", (chance.randrange(2),), 0.7)]
         claims = [_opened(c, chance) for c in claims]
         chance.shuffle(claims)
         chance.shuffle(questions)
@@ -127,6 +153,37 @@ class Documentation:
             else [k for k in self._train if k[0].startswith(project) and k != key]
         )
         return chance.choice(others or [k for k in self._train if k != key])
+
+
+def handed(folder: Path) -> Documentation:
+    """What lies in the training folder."""
+    return Documentation(
+        lines(folder / "docs/claims.jsonl.gz"), lines(folder / "docs/questions.jsonl.gz"), COPIED_ROUNDS
+    )
+
+
+def written(pages: Path) -> Documentation:
+    """What was written for this repository, over the passages that `training.pages` fetched."""
+    known = texts(pages)
+    claims, questions, lost = [], [], 0
+    for row in map(json.loads, (WRITTEN / "passages.jsonl").read_text(encoding="utf-8").splitlines()):
+        if row["passage"] not in known:
+            lost += 1
+            continue
+        source, text = known[row["passage"]]
+        place = {"source": source, "passage": text}
+        claims += [place | {"claim": c, "label": label} for label in LABELS for c in row[label]]
+        claims += [
+            place | {"claim": c, "beside": known[beside][1]} for beside, c in row.get("joined", ()) if beside in known
+        ]
+        questions += [
+            place | {"question": q, "answerable": True, "answers": [text[a:b] for a, b in pieces]}
+            for q, pieces in row["questions"]
+        ]
+        questions += [place | {"question": q, "answerable": False, "answers": []} for q in row["misses"]]
+    if lost:
+        print(f"{lost} passages of written/ are not among the pages: the ingest cuts them otherwise now.")
+    return Documentation(claims, questions)
 
 
 def _shown_to(claim: Claim, chance: random.Random) -> Claim:
@@ -267,13 +324,13 @@ def nli(folder: Path, seed: int) -> list[Example]:
     return found
 
 
-def reading(folder: Path, seed: int) -> list[Example]:
+def reading(folder: Path, seed: int, share: Mapping[str, int]) -> list[Example]:
     by_set: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in lines(folder / "reading.jsonl.gz"):
         by_set["squad" if row["set"].startswith("squad1") else row["set"]][row["passage"]].append(row)
     chance = random.Random(seed)
     found = []
-    for name, wanted in READING_SHARE.items():
+    for name, wanted in share.items():
         passages = sorted(by_set[name])
         chance.shuffle(passages)
         for passage in passages[:wanted]:

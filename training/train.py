@@ -1,6 +1,7 @@
-"""Train the reading model: `python -m training.train DATA START.pt OUT`. One thread, fixed seeds, resumable.
+"""Train the reading model: `python -m training.train DATA PAGES START.pt OUT`. One thread, fixed seeds, resumable.
 
-The mixture moves from public pairs to documentation. A checkpoint is written every few minutes; the same command takes
+The mixture moves from public pairs to documentation; in a second stage our own claims and questions come in, over PAGES
+(`training.pages`), and the rate rises once more. A checkpoint is written every few minutes; the same command takes
 up where it stands. `OUT/log.jsonl` is the record.
 """
 
@@ -9,8 +10,9 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from tokenizers import Tokenizer
@@ -18,26 +20,45 @@ from torch import Tensor
 from torch.nn import functional
 
 from citewell_evaluation.statistics import auroc
-from training.data import Documentation, nli, reading
+from training.data import READING_SHARE, REFUSING_SHARE, Documentation, handed, nli, reading, written
 from training.model import Network, load_cross_encoder
 from training.packing import Example, Packer, Row, tensors
 
-STEPS = 1800
 ROWS = 3
 FROZEN = 3
-RATE, HEAD_RATE = 1.2e-4, 6e-4
-WARM = 100
 SAVE_EVERY = 60
-SHARES = ((0.0, (0.20, 0.45, 0.35)), (0.25, (0.45, 0.25, 0.30)), (0.6, (0.52, 0.18, 0.30)), (1.0, (0.60, 0.16, 0.24)))
-"""Progress to the shares of rows: documentation, public claims, public questions."""
+WARM = 100
 
 
-def shares(progress: float) -> list[float]:
-    for (a, left), (b, right) in pairwise(SHARES):
-        if progress <= b:
-            t = (progress - a) / (b - a)
-            return [x + (y - x) * t for x, y in zip(left, right, strict=True)]
-    return list(SHARES[-1][1])
+class Stage(NamedTuple):
+    steps: int
+    rate: float
+    head_rate: float
+    shares: tuple[tuple[float, tuple[float, ...]], ...]
+    """Progress to the shares of rows: documentation, public claims, public questions, people's near misses, our own."""
+
+    def pace(self, at: int) -> float:
+        """The share of the rate at this step."""
+        return min(1.0, (at + 1) / WARM) * max(0.03, 1 - at / self.steps)
+
+    def mixture(self, progress: float) -> list[float]:
+        for (a, left), (b, right) in pairwise(self.shares):
+            if progress <= b:
+                t = (progress - a) / (b - a)
+                return [x + (y - x) * t for x, y in zip(left, right, strict=True)]
+        return list(self.shares[-1][1])
+
+
+STAGES = (
+    Stage(
+        1800, 1.2e-4, 6e-4,
+        (
+            (0.0, (0.20, 0.45, 0.35, 0.0, 0.0)), (0.25, (0.45, 0.25, 0.30, 0.0, 0.0)),
+            (0.6, (0.52, 0.18, 0.30, 0.0, 0.0)), (1.0, (0.60, 0.16, 0.24, 0.0, 0.0)),
+        ),
+    ),
+    Stage(1400, 1.0e-4, 3e-4, ((0.0, (0.26, 0.09, 0.0, 0.16, 0.49)), (1.0, (0.32, 0.06, 0.0, 0.12, 0.50)))),
+)  # fmt: skip
 
 
 def endless(packer: Packer, make: "Iterator[list[Example]]") -> Iterator[Row]:
@@ -45,25 +66,23 @@ def endless(packer: Packer, make: "Iterator[list[Example]]") -> Iterator[Row]:
         yield from packer.rows(examples)
 
 
-def rounds(folder: Path) -> tuple[Iterator[list[Example]], Iterator[list[Example]], Iterator[list[Example]]]:
-    documentation = Documentation(folder)
-
-    def docs() -> Iterator[list[Example]]:
-        seed = 0
-        while True:
-            yield documentation.examples(seed)
-            seed += 1
+def rounds(folder: Path, own: Documentation) -> tuple[Iterator[list[Example]], ...]:
+    def written_by_hand(source: Documentation) -> Iterator[list[Example]]:
+        return (source.examples(seed) for seed in count())
 
     def again(examples: list[Example]) -> Iterator[list[Example]]:
-        seed = 0
-        while True:
-            chance = random.Random(seed)
+        for seed in count():
             copy = list(examples)
-            chance.shuffle(copy)
+            random.Random(seed).shuffle(copy)
             yield copy
-            seed += 1
 
-    return docs(), again(nli(folder, 1)), again(reading(folder, 2))
+    return (
+        written_by_hand(handed(folder)),
+        again(nli(folder, 1)),
+        again(reading(folder, 2, READING_SHARE)),
+        again(reading(folder, 3, REFUSING_SHARE)),
+        written_by_hand(own),
+    )
 
 
 def placed(rows: list[Row]) -> Iterator[tuple[int, Row]]:
@@ -111,7 +130,16 @@ def outcomes(network: Network, rows: list[Row]) -> dict[str, list[tuple[bool, fl
     return found
 
 
-def main(folder: Path, start: Path, out: Path) -> None:
+def measured(network: Network, packer: Packer, sets: dict[str, Documentation]) -> dict[str, float]:
+    """AUROC on the pages held out of each."""
+    return {
+        f"{set_name} {name}": round(auroc([p[1] for p in pairs], [p[0] for p in pairs]), 4)
+        for set_name, documentation in sets.items()
+        for name, pairs in outcomes(network, list(packer.rows(documentation.held_out()))).items()
+    }
+
+
+def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     out.mkdir(parents=True, exist_ok=True)
@@ -121,46 +149,45 @@ def main(folder: Path, start: Path, out: Path) -> None:
     named = [(n, p) for n, p in network.named_parameters() if n.split(".")[0] in heads or _trained(n)]
     optimizer = torch.optim.AdamW(
         [
-            {"params": [p for n, p in named if n.split(".")[0] not in heads], "peak": RATE},
-            {"params": [p for n, p in named if n.split(".")[0] in heads], "peak": HEAD_RATE},
+            {"params": [p for n, p in named if n.split(".")[0] not in heads], "of": "rate"},
+            {"params": [p for n, p in named if n.split(".")[0] in heads], "of": "head_rate"},
         ],
         weight_decay=0.01, betas=(0.9, 0.98), fused=True,
     )  # fmt: skip
     packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
-    streams = [endless(packer, r) for r in rounds(folder)]
-    held = list(packer.rows(Documentation(folder).held_out()))
+    own = written(pages)
+    streams = [endless(packer, r) for r in rounds(folder, own)]
+    sets = {"handed": handed(folder), "own": own}
     step = 0
     if (out / "state.pt").exists():
         state = torch.load(out / "state.pt")
         network.load_state_dict(state["network"], strict=False)
-        if "optimizer" in state:
-            optimizer.load_state_dict(state["optimizer"])
+        for group, kept in zip(state["optimizer"]["param_groups"], optimizer.param_groups, strict=True):
+            group["of"] = kept["of"]
+        optimizer.load_state_dict(state["optimizer"])
         step = state["step"]
     chance = random.Random(7)
-    picked: list[Row] = []
     seen, began = 0, time.time()
-    for number in range(STEPS):
-        mixture = shares(number / STEPS)
-        picked = [next(streams[chance.choices(range(3), mixture)[0]]) for _ in range(ROWS)]
+    for number, (stage, at) in enumerate((s, at) for s in STAGES for at in range(s.steps)):
+        picked = [
+            next(streams[chance.choices(range(len(streams)), stage.mixture(at / stage.steps))[0]]) for _ in range(ROWS)
+        ]
         if number < step:
             continue  # the streams go on as they did before the run was cut off
         for group in optimizer.param_groups:
-            group["lr"] = group["peak"] * min(1.0, (number + 1) / WARM) * max(0.03, 1 - number / STEPS)
+            group["lr"] = getattr(stage, group["of"]) * stage.pace(at)
         loss, parts = loss_of(network, picked)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_([p for _, p in named], 1.0)
         optimizer.step()
         seen += sum(len(r.ids) for r in picked)
+        last = at == stage.steps - 1
         if number % 10 == 9:
             note(out, {"step": number + 1, "tokens/s": round(seen / (time.time() - began)), **parts})
-        if number % SAVE_EVERY == SAVE_EVERY - 1 or number == STEPS - 1:
-            if number % (4 * SAVE_EVERY) == 4 * SAVE_EVERY - 1 or number == STEPS - 1:
-                measured = {
-                    name: round(auroc([p[1] for p in pairs], [p[0] for p in pairs]), 4)
-                    for name, pairs in outcomes(network, held).items()
-                }
-                note(out, {"held": number + 1, **measured})
+        if last or number % (8 * SAVE_EVERY) == 8 * SAVE_EVERY - 1:
+            note(out, {"held": number + 1, **measured(network, packer, sets)})
+        if last or number % SAVE_EVERY == SAVE_EVERY - 1:
             save(out, {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": number + 1})
 
 
@@ -180,4 +207,4 @@ def save(out: Path, state: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    main(*(Path(a) for a in sys.argv[1:4]))
+    main(*(Path(a) for a in sys.argv[1:5]))
