@@ -1,10 +1,11 @@
 """Learns `citewell.instructions`: sentences that address the model against sentences of real documentation.
 
-    python -m training.instructions ../shared src/citewell/assets/instructions
+    python -m training.instructions ../shared PAGES src/citewell/assets/instructions
 
 Positives are the attacks of BIPIA that address the answer (half of the categories are held out while it is measured)
-and those made of the parts in `instructions.toml`; negatives are sentences of two books, questions of SQuAD, and the
-ordinary ones of that file. Prints what it finds in what it did not see.
+and those made of the parts in `instructions.toml`; negatives are sentences of two books and of half of the projects in
+PAGES (`training.pages`), questions of SQuAD, and the ordinary ones of that file. Prints what it finds in what it did
+not see.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citewell.instructions import BUCKETS, features, names_somebody
+from training.pages import WRITTEN, texts
 
 Floats = NDArray[np.float64]
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`(\[*])|\n+")
@@ -33,7 +35,7 @@ _BOOK_SENTENCES = 5000
 _QUESTIONS = 500
 _OWN = 6
 """How often a sentence that was written by hand counts: each stands for a kind."""
-_ABOVE = 1 / 1000
+_ABOVE = 2 / 1000
 """The line is drawn where so few of the sentences of the books learnt from are above it."""
 
 
@@ -64,10 +66,23 @@ def book(folder: Path) -> list[str]:
     """The sentences of a folder of Markdown, each once."""
     found: dict[str, None] = {}
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".md", ".mdx")):
-        for part in _SENTENCE.split(_CODE.sub("", path.read_text("utf-8", "replace"))):
-            if 4 <= len(part.split()) <= 80 and part.strip()[:1].isalpha():
-                found[part.strip()] = None
+        found.update(dict.fromkeys(sentences(path.read_text("utf-8", "replace"))))
     return list(found)
+
+
+def sentences(text: str) -> list[str]:
+    parts = (part.strip() for part in _SENTENCE.split(_CODE.sub("", text)))
+    return [part for part in parts if 4 <= len(part.split()) <= 80 and part[:1].isalpha()]
+
+
+def projects(pages: Path) -> tuple[list[str], list[str]]:
+    """The sentences of the fetched documentation that name somebody: of one half of the projects, and of the other."""
+    halves: tuple[dict[str, None], dict[str, None]] = {}, {}
+    names = sorted(json.loads((WRITTEN / "sources.json").read_text()))
+    for source, text in texts(pages).values():
+        half = halves[names.index(source.partition(":")[0]) % 2]
+        half.update(dict.fromkeys(filter(names_somebody, sentences(text))))
+    return list(halves[0]), list(halves[1])
 
 
 def attacks(shared: Path) -> tuple[list[str], list[str]]:
@@ -112,6 +127,7 @@ def fitted(positive: list[str], negative: list[str], ordinary: list[str], steps:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("shared", type=Path)
+    parser.add_argument("pages", type=Path)
     parser.add_argument("out", type=Path)
     arguments = parser.parse_args()
     rng = random.Random(7)
@@ -122,25 +138,28 @@ def main() -> None:
         questions = [json.loads(line)["question"] for line in itertools.islice(file, _QUESTIONS)]
     ordinary = [*book(corpora / "docusaurus"), *book(corpora / "curriculum"), *parts["ordinary"]]
     rng.shuffle(ordinary)
+    learnt_projects, other_projects = projects(arguments.pages)
     own = parts["attacks"] * _OWN
     positive = [*learnt, *learnt, *own, *made(parts, rng)]
-    negative = [*ordinary[:_BOOK_SENTENCES], *questions, *parts["ordinary"] * _OWN]
+    negative = [*ordinary[:_BOOK_SENTENCES], *learnt_projects, *questions, *parts["ordinary"] * 12 * _OWN]
+    ordinary += learnt_projects
     w, b = fitted(positive, negative, ordinary)
     fixtures = Path(__file__).parent.parent / "tests/fixtures/injection"
     unseen = {name: book(corpora / name) for name in ("httpx", "rust-book", "docusaurus-3.9.2")}
+    unseen["sentences of other projects that name somebody"] = other_projects
     unseen["a book on prompt injection"] = book(fixtures)
     unseen["own attacks of other wordings"] = (fixtures / "attacks.txt").read_text("utf-8").splitlines()
     found: dict[str, str] = {}
-    for name, texts in {"BIPIA's attacks of other categories": held_out, **unseen}.items():
-        known = [text for text, score in zip(texts, Rows(texts).scores(w, b), strict=True) if score > 0]
-        found[name] = f"{sum(map(names_somebody, known))} of {len(texts)}"
+    for name, said in {"BIPIA's attacks of other categories": held_out, **unseen}.items():
+        known = [text for text, score in zip(said, Rows(said).scores(w, b), strict=True) if score > 0]
+        found[name] = f"{sum(map(names_somebody, known))} of {len(said)}"
         print(f"{name}: {found[name]}")
     w, b = fitted([*held_out, *held_out, *positive], negative, ordinary)  # what ships has seen all of them
     used = np.flatnonzero(np.abs(w) > 0.02)
     arguments.out.mkdir(parents=True, exist_ok=True)
     stored = {"bias": round(b, 4), "buckets": used.tolist(), "weights": [round(float(v), 3) for v in w[used]]}
     (arguments.out / "weights.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n", "utf-8")
-    record = {"made_by": "python -m training.instructions SHARED OUT", "unseen, before all was learnt": found}
+    record = {"made_by": "python -m training.instructions SHARED PAGES OUT", "unseen, before all was learnt": found}
     (arguments.out / "record.json").write_text(json.dumps(record, indent=2) + "\n", "utf-8")
 
 

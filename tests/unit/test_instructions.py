@@ -72,7 +72,7 @@ def test_attacks_that_were_not_learnt_are_mostly_known(
     attacks = (FIXTURES / "attacks.txt").read_text("utf-8").splitlines()
     known = sum(map(is_instruction, attacks))
     record_property("figure", f"{known} of {len(attacks)}")
-    assert known >= 50
+    assert known >= 45
 
 
 @pytest.mark.fault("a book on prompt injection", "no false alarm")
