@@ -1,4 +1,4 @@
-"""Our own claims and questions: each row names a passage by digest, says both kinds of sentences and quotes by place."""
+"""Our own claims and questions: a row names a passage by digest, says truths and lies of it, and quotes by place."""
 
 import json
 from pathlib import Path
