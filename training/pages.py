@@ -2,8 +2,9 @@
 
     python -m training.pages FOLDER
 
-fetches the source distributions named in written/sources.json and reads their pages the way a book is read. A row in
-written/ names a passage by the digest of its text as the ingest makes it, headings included.
+fetches the source distributions named in written/sources.json and in evaluation/books, and reads the pages of the
+former the way a book is read. A row in written/ names a passage by the digest of its text as the ingest makes it,
+headings included.
 """
 
 import asyncio
@@ -24,12 +25,14 @@ from citewell.ingest.splitting import Limit, split
 from citewell.values import Passage
 
 WRITTEN = Path(__file__).parent / "written"
+BOOKS = Path(__file__).parents[1] / "evaluation" / "books"
 _PAGE = re.compile(r"/(?:docs?|documentation)/.*\.(?:md|rst|txt)$")
 
 
 def fetch(folder: Path) -> None:
     """Each source distribution by its checksum; only the text of its documentation is unpacked."""
-    for name, source in json.loads((WRITTEN / "sources.json").read_text()).items():
+    sources = [json.loads((place / "sources.json").read_text()) for place in (WRITTEN, BOOKS)]
+    for name, source in (sources[0] | sources[1]).items():
         if (folder / name).is_dir():
             continue
         with urllib.request.urlopen(f"https://pypi.org/pypi/{name}/{source['version']}/json", timeout=60) as reply:
