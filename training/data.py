@@ -2,12 +2,17 @@
 
 Reads a training folder (support.jsonl.gz, reading.jsonl.gz, docs/claims.jsonl.gz, docs/questions.jsonl.gz) and our own
 claims and questions in written/, whose passages `training.pages` fetches.
+
+    python -m training.data ../shared/train PAGES held-out.jsonl
+
+writes the claims over pages that are not trained on, for `citewell eval lines`.
 """
 
 import gzip
 import json
 import random
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -114,6 +119,12 @@ class Documentation:
             )
             for key in self._held
         ]
+
+    def held_out_claims(self) -> Iterator[dict[str, Any]]:
+        for key in self._held:
+            for row in self._claims[key]:
+                supported = row["label"] == "supported"
+                yield {"claim": row["claim"], "evidence": [key[1]], "supported": supported, "class": row["label"]}
 
     def _example(self, key: tuple[str, str], chance: random.Random, *, copies: bool) -> list[Example]:
         """The passage, often with a neighbour beside it: claims see one of them or both, questions ask their own."""
@@ -351,3 +362,9 @@ def _public(row: dict[str, Any], passage: str, chance: random.Random) -> list[As
         spans = [u for u in units(passage) if any(u[0] <= p < u[1] for p in places[:1])]
     whole = Asked(_typed(row["question"], chance), bool(row["answerable"]), 0, weight=0.8)
     return [whole, *_views(row, passage, spans, 0.8, chance)]
+
+
+if __name__ == "__main__":
+    found = [*handed(Path(sys.argv[1])).held_out_claims(), *written(Path(sys.argv[2])).held_out_claims()]
+    with Path(sys.argv[3]).open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps({"id": str(number), **row}) + "\n" for number, row in enumerate(found))

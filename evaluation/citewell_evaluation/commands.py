@@ -138,7 +138,7 @@ def support(
 
 @evaluations.command("lines")
 def lines(
-    claims: Annotated[Path, typer.Argument(help="claims.jsonl.gz of the training data, beside questions.jsonl.gz")],
+    claims: Annotated[Path, typer.Argument(help="Claims over pages not trained on (python -m training.data)")],
     out: Annotated[Path, typer.Option(help="Write the lines here")] = Path("src/citewell/assets/judge.json"),
 ) -> None:
     """Fit where the judge's outcomes part to pages that were not trained on. Again for each new model file."""

@@ -4,11 +4,9 @@ A line that is not what it should be is an error that names the file and the lin
 would make every figure a guess.
 """
 
-import gzip
 import hashlib
 import itertools
 import json
-import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +19,6 @@ from citewell.errors import InvalidInputError
 from citewell.values import Message
 
 Answerability = Literal["answerable", "partial", "unanswerable", "conversational"]
-_HELD_OUT_SEED, _HELD_OUT_SHARE = 5, 12
-"""As in `training.data`."""
 _MARKER = re.compile(r"\s*\[\d+\]")
 Fields = dict[str, Any]
 """A JSON object on its way to a value: it does not leave this module."""
@@ -269,21 +265,6 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
         return {"relation": relation, **fields, "evidence": evidence, "claim": said}
 
     return _read(path, Claim, claim)
-
-
-def read_held_out(path: Path) -> tuple[Claim, ...]:
-    """The documentation claims (`claims.jsonl.gz`) of the pages that `training.data` keeps out of training."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    with gzip.open(path.with_name("questions.jsonl.gz"), "rt", encoding="utf-8") as file:
-        pages = sorted({row["source"] for row in rows} | {json.loads(line)["source"] for line in file})
-    random.Random(_HELD_OUT_SEED).shuffle(pages)  # noqa: S311 the same pages as in training, no secret
-    held = set(pages[: len(pages) // _HELD_OUT_SHARE])
-    return tuple(
-        Claim(str(number), row["claim"], (row["passage"],), row["label"] == "supported", row["label"])
-        for number, row in enumerate(rows)
-        if row["source"] in held
-    )
 
 
 def read_conflicts(path: Path) -> tuple[ConflictQuestion, ...]:

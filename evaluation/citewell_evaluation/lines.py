@@ -13,7 +13,7 @@ import numpy as np
 from citewell.inference import ReadingModel
 from citewell.judge import Finding, Lines, TrainedJudge
 from citewell_evaluation import Progress, quiet
-from citewell_evaluation.datasets import Claim, read_held_out
+from citewell_evaluation.datasets import Claim, read_claims
 from citewell_evaluation.judging import findings
 
 MOST_LIES = 0.10
@@ -36,8 +36,8 @@ class FittedLines:
 
 
 async def fit_lines(path: Path, model: ReadingModel, *, progress: Progress = quiet) -> FittedLines:
-    """`path` is the `claims.jsonl.gz` of the training data; only its pages that were not trained on are read."""
-    cases = read_held_out(path)
+    """`path`: claims over pages that were not trained on, as `python -m training.data` writes them."""
+    cases = read_claims(path)
     found: list[Finding] = []
 
     def seen(number: int, finding: Finding, elapsed: float) -> None:

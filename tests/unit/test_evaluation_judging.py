@@ -1,6 +1,5 @@
 """The judge, the gate and the vetoes measured on cases whose verdicts are known beforehand."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from citewell.inference import ReadingModel
 from citewell.judge import Finding, Lines
-from citewell_evaluation.datasets import Claim, read_held_out
+from citewell_evaluation.datasets import Claim
 from citewell_evaluation.judging import Measured, evaluate_support
 from citewell_evaluation.lines import fitted
 from tests.support.judges import WordJudge
@@ -52,11 +51,3 @@ def test_the_line_is_drawn_where_few_enough_lies_pass() -> None:
     assert made.lies_passed <= 0.10
     assert made.truths_kept == 1.0
     assert made.lines.supported == pytest.approx(0.445, abs=0.01)
-
-
-def test_only_pages_that_were_not_trained_on_are_read(tmp_path: Path) -> None:
-    rows = [{"source": f"p{n}", "passage": "P", "claim": f"c{n}", "label": "supported"} for n in range(24)]
-    for name in ("claims", "questions"):
-        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
-            file.write("".join(json.dumps(row) + "\n" for row in rows))
-    assert len(read_held_out(tmp_path / "claims.jsonl.gz")) == 2
