@@ -132,7 +132,7 @@ class Documentation:
         other, both = chance.choice(joined) if joined and chance.random() < ACROSS_SHARE else (None, "")
         together = other is not None
         other = other or self._neighbour(key, chance)
-        written = [Claim(r["claim"], r["label"], (0,)) for r in self._claims[key]]
+        written = [Claim(r["claim"], r["label"], (0,), r.get("weight", 1.0)) for r in self._claims[key]]
         claims = written + _joined(written, chance)
         if copies:
             claims += quoted(key[1], chance, truths=2, lies=1)
@@ -173,8 +173,11 @@ def handed(folder: Path) -> Documentation:
     )
 
 
-def written(pages: Path) -> Documentation:
-    """What was written for this repository, over the passages that `training.pages` fetched."""
+def written(pages: Path, *, weighed: bool = False) -> Documentation:
+    """What was written for this repository, over the passages that `training.pages` fetched.
+
+    `weighed`: near copies count little when true and much when false, so that nearness of words does not tell.
+    """
     known = texts(pages)
     claims, questions, lost = [], [], 0
     for row in map(json.loads, (WRITTEN / "passages.jsonl").read_text(encoding="utf-8").splitlines()):
@@ -183,7 +186,11 @@ def written(pages: Path) -> Documentation:
             continue
         source, text = known[row["passage"]]
         place = {"source": source, "passage": text}
-        claims += [place | {"claim": c, "label": label} for label in LABELS for c in row[label]]
+        claims += [
+            place | {"claim": c, "label": label, "weight": _weight(c, label, text) if weighed else 1.0}
+            for label in LABELS
+            for c in row[label]
+        ]
         claims += [
             place | {"claim": c, "beside": known[beside][1]} for beside, c in row.get("joined", ()) if beside in known
         ]
@@ -195,6 +202,13 @@ def written(pages: Path) -> Documentation:
     if lost:
         print(f"{lost} passages of written/ are not among the pages: the ingest cuts them otherwise now.")
     return Documentation(claims, questions)
+
+
+def _weight(claim: str, label: str, passage: str) -> float:
+    """By the share of the claim's pairs of words that the passage has."""
+    said, there = (set(pairwise(re.findall(r"\w+", text.lower()))) for text in (claim, passage))
+    near = len(said & there) / len(said) if said else 0.0
+    return 1.6 - 1.2 * near if label == "supported" else 0.56 + 1.68 * near
 
 
 def _shown_to(claim: Claim, chance: random.Random) -> Claim:

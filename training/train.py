@@ -27,7 +27,6 @@ from training.packing import Example, Packer, Row, tensors
 ROWS = 3
 FROZEN = 3
 SAVE_EVERY = 60
-WARM = 100
 
 
 class Stage(NamedTuple):
@@ -35,11 +34,18 @@ class Stage(NamedTuple):
     rate: float
     head_rate: float
     shares: tuple[tuple[float, tuple[float, ...]], ...]
-    """Progress to the shares of rows: documentation, public claims, public questions, people's near misses, our own."""
+    """Progress to the shares of rows: documentation, public claims, public questions, near misses that people wrote,
+    our own claims and questions, the same weighed."""
+    warm: int = 100
+    planned: int = 0
+    """Steps that rate and shares were laid out for, when it ended before."""
+
+    def progress(self, at: int) -> float:
+        return at / (self.planned or self.steps)
 
     def pace(self, at: int) -> float:
         """The share of the rate at this step."""
-        return min(1.0, (at + 1) / WARM) * max(0.03, 1 - at / self.steps)
+        return min(1.0, (at + 1) / self.warm) * max(0.03, 1 - self.progress(at))
 
     def mixture(self, progress: float) -> list[float]:
         for (a, left), (b, right) in pairwise(self.shares):
@@ -53,11 +59,20 @@ STAGES = (
     Stage(
         1800, 1.2e-4, 6e-4,
         (
-            (0.0, (0.20, 0.45, 0.35, 0.0, 0.0)), (0.25, (0.45, 0.25, 0.30, 0.0, 0.0)),
-            (0.6, (0.52, 0.18, 0.30, 0.0, 0.0)), (1.0, (0.60, 0.16, 0.24, 0.0, 0.0)),
+            (0.0, (0.20, 0.45, 0.35, 0.0, 0.0, 0.0)), (0.25, (0.45, 0.25, 0.30, 0.0, 0.0, 0.0)),
+            (0.6, (0.52, 0.18, 0.30, 0.0, 0.0, 0.0)), (1.0, (0.60, 0.16, 0.24, 0.0, 0.0, 0.0)),
         ),
     ),
-    Stage(1400, 1.0e-4, 3e-4, ((0.0, (0.26, 0.09, 0.0, 0.16, 0.49)), (1.0, (0.32, 0.06, 0.0, 0.12, 0.50)))),
+    Stage(
+        900, 1.0e-4, 3e-4,
+        ((0.0, (0.26, 0.09, 0.0, 0.16, 0.49, 0.0)), (1.0, (0.32, 0.06, 0.0, 0.12, 0.50, 0.0))),
+        planned=1400,  # it had begun to take what is near for true
+    ),
+    Stage(
+        450, 0.45e-4, 1.5e-4,
+        ((0.0, (0.45, 0.08, 0.0, 0.10, 0.0, 0.37)), (1.0, (0.45, 0.08, 0.0, 0.10, 0.0, 0.37))),
+        warm=1,
+    ),
 )  # fmt: skip
 
 
@@ -66,7 +81,7 @@ def endless(packer: Packer, make: "Iterator[list[Example]]") -> Iterator[Row]:
         yield from packer.rows(examples)
 
 
-def rounds(folder: Path, own: Documentation) -> tuple[Iterator[list[Example]], ...]:
+def rounds(folder: Path, *own: Documentation) -> tuple[Iterator[list[Example]], ...]:
     def written_by_hand(source: Documentation) -> Iterator[list[Example]]:
         return (source.examples(seed) for seed in count())
 
@@ -81,7 +96,7 @@ def rounds(folder: Path, own: Documentation) -> tuple[Iterator[list[Example]], .
         again(nli(folder, 1)),
         again(reading(folder, 2, READING_SHARE)),
         again(reading(folder, 3, REFUSING_SHARE)),
-        written_by_hand(own),
+        *map(written_by_hand, own),
     )
 
 
@@ -156,7 +171,7 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     )  # fmt: skip
     packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
     own = written(pages)
-    streams = [endless(packer, r) for r in rounds(folder, own)]
+    streams = [endless(packer, r) for r in rounds(folder, own, written(pages, weighed=True))]
     sets = {"handed": handed(folder), "own": own}
     step = 0
     if (out / "state.pt").exists():
@@ -170,7 +185,8 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     seen, began = 0, time.time()
     for number, (stage, at) in enumerate((s, at) for s in STAGES for at in range(s.steps)):
         picked = [
-            next(streams[chance.choices(range(len(streams)), stage.mixture(at / stage.steps))[0]]) for _ in range(ROWS)
+            next(streams[chance.choices(range(len(streams)), stage.mixture(stage.progress(at)))[0]])
+            for _ in range(ROWS)
         ]
         if number < step:
             continue  # the streams go on as they did before the run was cut off
