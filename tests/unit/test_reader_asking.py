@@ -61,3 +61,17 @@ BOOK = ["Set a proxy for all requests. The proxy is used.", "Requests go over HT
 )
 def test_words_are_put_right_from_the_books_own(question: str, spelt: str) -> None:
     assert Vocabulary.of(BOOK * 2).corrected(question) == spelt
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What does --dry do?", ("--dry",)),
+        ("What is the default of sudo.prompt?", ("sudo.prompt",)),
+        ("How does `khal at` differ from max_size?", ("khal at", "max_size")),
+        ("How do I use AsyncClient()?", ("AsyncClient",)),
+        ("What is a well-known place?", ()),
+    ],
+)
+def test_options_functions_and_settings_that_a_question_names(question: str, names: tuple[str, ...]) -> None:
+    assert Inquiry(question).names == names

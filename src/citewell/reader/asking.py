@@ -49,6 +49,9 @@ _NEXT = re.compile(
     r"(?=(?:what|how|why|which|who|when|where|can|does|do|is|are|should)\b(?! (?:not|so)\b))",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"`([^`]+)`")
+_NAME = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|\w+(?:[._:/=-]+\w+)*(?:\(\))?")
+_NAMING = re.compile(r"^-|[_./:=]|\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z]|\(\)$")
 _MOST_PARTS = 3
 _LEAST_WORDS = 2
 
@@ -107,6 +110,17 @@ class Inquiry:
         words = content_stems(title)
         things = {stem for match in _THINGS.finditer(self.text) for stem in content_stems(match[0])}
         return bool(words) and things.issuperset(words)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Options, functions, settings and files that it names: `--dry`, `sudo.prompt`, `max_size`."""
+        said = [*_QUOTED.findall(self.text), *(n for n in _NAME.findall(self.text) if _NAMING.search(n))]
+        return tuple(dict.fromkeys(name.removesuffix("()") for name in said))
+
+    def named(self, text: str) -> float:
+        """The share of these names that a text has, to the letter."""
+        has = [re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None for name in self.names]
+        return sum(has) / len(has) if has else 0.0
 
     @cached_property
     def stems(self) -> frozenset[str]:

@@ -28,18 +28,22 @@ from citewell.reader.spread import Piece, Spread
 from citewell.text import content_stems
 from citewell.values import SELECTION_URL, Passage
 
-PASSAGE = 1.0
+PASSAGE = 0.5
 """What the passage's log-odds count beside those of the unit."""
 WORDS = 2.0
 """What it counts that all of the question's words stand in the unit."""
-LATER = 0.3
+LATER = 1.0
 """What each place further down in the search takes."""
+NAMED = 4.5
+"""What it counts that an option or setting which the question names stands in the block, in what holds it or above."""
 CODE = 1.5
 """What code gains when it is asked for, and loses when it is not: its many names meet many questions."""
-DEFINES = 2.0
+DEFINES = 4.0
 """What a sentence gains that begins with the thing that is to be defined."""
-NEAR = 2.0
+NEAR = 4.0
 """How far below the best something further may lie."""
+FURTHER = 0.1
+"""How relevant it must be for itself."""
 LIKE = 0.8
 """Share of the best item's score from which another one answers as well."""
 RELATED = 0.25
@@ -105,7 +109,7 @@ def choose(
     for candidate in ranked[:_TRIED]:
         if len(groups) == GROUPS or candidate.score < ranked[0].score - NEAR:
             break
-        if (candidate.spread, candidate.piece.at) in taken:
+        if (candidate.spread, candidate.piece.at) in taken or (groups and _best([candidate.piece]) < FURTHER):
             continue
         group = wholes[candidate.spread].group(candidate.piece)
         group = [quote for quote in group if (candidate.spread, quote.piece.at) not in taken and quote.spans]
@@ -132,12 +136,23 @@ def _spreads(readings: Sequence[PassageReading], pages: Mapping[str, Sequence[Pa
 def _ranked(inquiry: Inquiry, spreads: Sequence[Spread], places: Mapping[str, int]) -> list[_Candidate]:
     """Blocks by their best unit, best first. What is not the body of the book counts only when it is asked for."""
     found = [
-        _Candidate(_score(inquiry, piece) - LATER * places[piece.passage.id], number, piece)
+        _Candidate(
+            _score(inquiry, piece) + NAMED * inquiry.named(_told(spread, piece)) - LATER * places[piece.passage.id],
+            number,
+            piece,
+        )
         for number, spread in enumerate(spreads)
         for piece in spread.pieces
         if piece.units and not isinstance(piece.block, Caption) and piece.block.part in {"body", *inquiry.parts}
     ]
     return sorted(found, key=lambda c: (-c.score, c.spread, c.piece.at))
+
+
+def _told(spread: Spread, piece: Piece) -> str:
+    """A block with what says what it is about: the headings above it, the item or term that holds it."""
+    holder = spread.holder(piece, (ListItem, Definition))
+    around = holder.text if holder is not None else ""
+    return "\n".join((*piece.passage.heading_path, around, piece.text))
 
 
 def _score(inquiry: Inquiry, piece: Piece) -> float:
@@ -292,7 +307,7 @@ class _Wholes:
         """The list, or the one item with what it holds; under the sentence that announces the list."""
         siblings = self._spread.siblings(item)
         lead = self._spread.lead(siblings[0])
-        if lead is not None and not announces(lead.passage.text, lead.block):
+        if lead is not None and not (announces(lead.passage.text, lead.block) or isinstance(lead.block, Definition)):
             lead = None
         if len(siblings) > 1 and self._wants_all(siblings, announced=lead is not None):
             return [*([_last(lead)] if lead else []), *self._items(siblings)]

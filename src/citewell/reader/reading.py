@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Protocol
 
-from citewell.document import Block, Code, Formula, Heading, Span, read_plain, sentences
+from citewell.document import Block, Code, Definition, Formula, Heading, Span, read_plain, sentences
 from citewell.inference import Asked
 from citewell.text import content_stems
 from citewell.values import Passage, ScoredPassage
@@ -173,6 +173,9 @@ def _units(text: str, block: Block) -> list[Span]:
             return []
         case Code() | Formula():
             return [Span(block.start, block.end)]
+        case Definition():
+            first, *rest = sentences(text, block)
+            return [Span(block.start, first.end), *rest]  # read without its term, a meaning is anything's
         case _:
             return sentences(text, block)
 
