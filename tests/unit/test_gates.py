@@ -36,7 +36,9 @@ def test_each_commit_that_changes_the_source_adds_a_line_to_the_changelog() -> N
     if not known:
         pytest.skip("this is no clone with its history")
     silent = []
-    for commit in git("rev-list", "--no-merges", f"{HABIT_SINCE}..HEAD", "--", "src", "evaluation").splitlines():
+    for commit in git(
+        "rev-list", "--no-merges", f"{HABIT_SINCE}..HEAD", "--", "src", "evaluation/citewell_evaluation"
+    ).splitlines():
         added = git("show", "--format=", "--numstat", commit, "--", "CHANGELOG.md").split("\t")[0]
         if int(added or 0) == 0 and "\nNo changelog: " not in git("log", "-1", "--format=%B", commit):
             silent.append(git("log", "-1", "--format=%h %s", commit))
