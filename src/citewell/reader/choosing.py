@@ -102,6 +102,11 @@ def choose(
     ranked = _ranked(inquiry, spreads, {reading.passage.id: place for place, reading in enumerate(readings)})
     if listed := _sections_listed(inquiry, spreads, ranked):
         return [listed]
+    return _in_reading_order(_collected(inquiry, spreads, ranked))
+
+
+def _collected(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Candidate]) -> list[list[Quote]]:
+    """The best block with all that belongs to it, and what is near it, while there is room."""
     groups: list[list[Quote]] = []
     taken: set[tuple[int, int]] = set()
     words = 0
@@ -119,7 +124,7 @@ def choose(
         groups.append(group)
         words += size
         taken |= {(candidate.spread, quote.piece.at) for quote in group}
-    return _in_reading_order(groups)
+    return groups
 
 
 def _spreads(readings: Sequence[PassageReading], pages: Mapping[str, Sequence[Passage]]) -> list[Spread]:

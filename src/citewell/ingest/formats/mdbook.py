@@ -24,7 +24,7 @@ _LISTING_END = re.compile(r"^[ \t]*</Listing>[ \t]*$", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"([\w-]+)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)')")
 _CAPTION = re.compile(r"^[ \t]*<span class=\"caption\">(.*?)</span>[ \t]*$", re.MULTILINE | re.DOTALL)
 _ENDLESS_KEY = re.compile(r"^[^=\n\"'#]{2000,}", re.MULTILINE)
-"""A key of thousands of parts costs tomllib their square."""
+"""A key of thousands of parts costs tomllib their square. What stands for it is no TOML."""
 _HIDDEN = re.compile(r"^[ \t]*#(?:[ \t]|$)")
 
 
@@ -40,10 +40,8 @@ class MdBookSettings:
 
 def read_book(toml: str) -> MdBookSettings:
     try:
-        data = None if _ENDLESS_KEY.search(toml) else tomllib.loads(toml)
+        data = tomllib.loads(_ENDLESS_KEY.sub("?", toml))
     except (tomllib.TOMLDecodeError, RecursionError):
-        data = None
-    if data is None:
         return MdBookSettings(problem="book.toml is not TOML; mdBook's defaults are taken.")
     site_url = _string(data, "output", "html", "site-url")
     return MdBookSettings(
