@@ -247,6 +247,8 @@ class Answer:
     """Of a refusal: the nearest sections."""
     searched_for: str = ""
     """The question as it was searched, when not as it was asked: standing alone, or spelt as the book spells."""
+    reranked: bool | None = None
+    """Whether the passages were ordered anew; False when there was no time for it, None when it was not wanted."""
 
     def _repr_markdown_(self) -> str:
         """For notebooks: the text and what it rests on."""

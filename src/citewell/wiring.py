@@ -17,6 +17,7 @@ from citewell.index import IndexWriter, PassageIndex
 from citewell.judge import Conflicts, Judge, TrainedJudge
 from citewell.reader import Reader, TrainedReader
 from citewell.retrieval import Retriever
+from citewell.retrieval.reranking import Reranking
 from citewell.settings import Settings
 
 if TYPE_CHECKING:  # importing it for real takes a second
@@ -148,8 +149,8 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
         agent = BookAgent(hosted, budget=_budget(settings)) if hosted else None
         retriever = searching.retriever
         if settings.rerank:
-            reranker = TrainedReader(judging.model)
-            retriever = Retriever(searching.index, searching.embedder, reranker=reranker, rerank=settings.rerank)
+            reranking = Reranking(TrainedReader(judging.model), settings.rerank)
+            retriever = Retriever(searching.index, searching.embedder, reranking=reranking)
         engine = Engine(
             retriever=retriever,
             reader=seams.reader or TrainedReader(judging.model),

@@ -1,5 +1,6 @@
 """Retriever and the library interface on a small book in Qdrant Edge, with an embedder that hashes words."""
 
+import asyncio
 import threading
 import uuid
 import zlib
@@ -16,6 +17,7 @@ from citewell.errors import EmbeddingError, InvalidFilterError, RateLimitError, 
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
 from citewell.retrieval import RetrievalRequest, Retriever, embed_query, retrieve, retrieve_with_retry
+from citewell.retrieval.reranking import REST, Reranking
 from citewell.retrieval.validation import validate
 from citewell.text import content_stems
 from citewell.values import Message, Page, Passage, Vector
@@ -135,7 +137,7 @@ async def test_a_reranker_has_a_say_among_the_first_and_no_more(index: EdgeIndex
     question = "zero moment point of a walking robot"
 
     async def first(rerank: int) -> str:
-        retriever = Retriever(index, HashingEmbedder(), reranker=Preferring("polygon"), rerank=rerank)
+        retriever = Retriever(index, HashingEmbedder(), reranking=Reranking(Preferring("polygon"), rerank))
         return (await retriever.search(question, score_threshold=0.0)).passages[0].passage.text
 
     assert "balance" in await first(0)
@@ -144,8 +146,31 @@ async def test_a_reranker_has_a_say_among_the_first_and_no_more(index: EdgeIndex
 
 
 async def test_a_reranker_does_not_cost_an_identifier(index: EdgeIndex) -> None:
-    retriever = Retriever(index, HashingEmbedder(), reranker=Preferring("Invoices"), rerank=8)
+    retriever = Retriever(index, HashingEmbedder(), reranking=Reranking(Preferring("Invoices"), 8))
     assert "gz_sim" in (await retriever.search("gz_sim", score_threshold=0.0)).passages[0].passage.text
+
+
+async def test_a_machine_too_slow_to_rerank_keeps_the_order_of_the_search_and_says_so(index: EdgeIndex) -> None:
+    class Endless:
+        asked = 0
+
+        async def weigh(self, query: str, passages: Sequence[Passage]) -> list[float]:
+            self.asked += 1
+            await asyncio.Event().wait()
+            raise AssertionError("it never comes round")
+
+    slow, now = Endless(), [0.0]
+    reranking = Reranking(slow, 8, seconds=0.01, clock=lambda: now[0])
+    retriever = Retriever(index, HashingEmbedder(), reranking=reranking)
+    question = "zero moment point of a walking robot"
+    plain = await Retriever(index, HashingEmbedder()).search(question, score_threshold=0.0)
+    found = await retriever.search(question, score_threshold=0.0)
+    assert (found.passages, found.reranked, plain.reranked) == (plain.passages, False, None)
+    assert not (await retriever.search(question, score_threshold=0.0)).reranked
+    assert slow.asked == 1  # it is left in peace for a while
+    now[0] += REST
+    await retriever.search(question, score_threshold=0.0)
+    assert slow.asked == 2
 
 
 async def test_a_repeated_passage_is_shown_once(retriever: Retriever) -> None:

@@ -83,6 +83,7 @@ class _QuestionRun:
     confined: bool = False
     background: float = 0.0
     """The similarity of passages that do not answer."""
+    reranked: bool | None = None
     composition: Composition | None = None
     conflict: Conflict | None = None
     input_hash: str = ""
@@ -294,6 +295,7 @@ class Engine:
         found = await self._search(run, query, question.top_k, question.filters)
         run.evidence.add(found.passages)
         run.background = run.background or found.background
+        run.reranked = found.reranked if run.reranked is None else run.reranked and found.reranked
         run.say(PassagesFound(found.query, found.passages))
         return found.query
 
@@ -439,6 +441,7 @@ class Engine:
             input_hash=run.input_hash,
             output_hash=_output_hash(text.strip()),
             searched_for="" if run.asked == run.question.text else run.asked,
+            reranked=run.reranked,
         )
 
     def _refused(self, run: _QuestionRun) -> Answer:

@@ -16,7 +16,7 @@ from citewell.errors import CitewellError, SchemaValidationError
 from citewell.index import Hit, PassageIndex
 from citewell.retrieval.followup import mixed, pull_of
 from citewell.retrieval.fusion import fused_scores, has_unknown_word, with_best_meaning
-from citewell.retrieval.reranking import Reranker, reranked
+from citewell.retrieval.reranking import Reranking
 from citewell.retrieval.selection import shown
 from citewell.retrieval.spelling import Vocabulary
 from citewell.values import NO_FILTERS, Filters, Generation, Message, Page, PageEntry, Passage, ScoredPassage, Vector
@@ -47,6 +47,8 @@ class Found:
     query: str
     background: float = 0.0
     """The median similarity of the candidates: what a passage of this index has without answering."""
+    reranked: bool | None = None
+    """Whether the reading model had its say; False when there was no time for it, None when it was not to have one."""
 
     def _repr_markdown_(self) -> str:
         """For notebooks: where to look, best first."""
@@ -62,19 +64,14 @@ class Retriever:
         *,
         seconds: float = SECONDS,
         remembered: int = REMEMBERED,
-        reranker: Reranker | None = None,
-        rerank: int = 0,
+        reranking: Reranking | None = None,
     ) -> None:
-        """`seconds` bound a search with all its retries; as many searches as `remembered` are not made again.
-
-        The `reranker`, if there is one, has a say in the order of the first `rerank` passages.
-        """
+        """`seconds` bound a search with all its retries; as many searches as `remembered` are not made again."""
         self._index = index
         self._embedder = embedder
         self._seconds = seconds
         self._most_remembered = remembered
-        self._reranker = reranker
-        self._rerank = rerank
+        self._reranking = reranking
         self._remembered: OrderedDict[_Asked, Found] = OrderedDict()
         """Searches made last. What they found is good as long as its generation is the current one."""
         self._vocabulary: tuple[str, Vocabulary] | None = None
@@ -115,12 +112,14 @@ class Retriever:
             spelt = await self._spelt(query, generation)
             if spelt != query:
                 ranked = await self.rank(spelt, depth=top_k, filters=filters, history=history)
-        if self._reranker is not None and self._rerank:
-            passages = await reranked(self._reranker, ranked.query, ranked.passages, self._rerank)
-            ranked = replace(ranked, passages=tuple(passages))
+        if self._reranking is not None:
+            anew = await self._reranking.order(ranked.query, ranked.passages)
+            ranked = replace(ranked, passages=tuple(anew or ranked.passages), reranked=anew is not None)
         threshold = WEAKEST_SCORE if score_threshold is None else score_threshold
         strong = [found for found in ranked.passages if found.score >= threshold]
         found = replace(ranked, passages=tuple(shown(strong, limit=top_k)), total_found=len(strong))
+        if found.reranked is False:
+            return found  # with more time it will be another order
         self._remembered[asked] = found
         if len(self._remembered) > self._most_remembered:
             self._remembered.popitem(last=False)

@@ -155,6 +155,10 @@ class ResponseMetadata(Wire):
     dropped_sentences: int
     refusal_reason: str | None = None
     searched_for: str | None = Field(None, description="The question as it was searched, when not as it was asked")
+    reranked: bool | None = Field(
+        None,
+        description="With RERANK: whether the passages were ordered anew; false when there was no time for it",
+    )
     input_hash: str
     output_hash: str
     deterministic: bool
@@ -390,6 +394,7 @@ def metadata_of(answer: Answer) -> ResponseMetadata:
         dropped_sentences=answer.dropped_sentences,
         refusal_reason=answer.refusal_reason,
         searched_for=answer.searched_for or None,
+        reranked=answer.reranked,
         input_hash=answer.input_hash,
         output_hash=answer.output_hash,
         deterministic=answer.deterministic,
