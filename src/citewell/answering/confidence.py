@@ -55,7 +55,7 @@ def features_of(
         relevance=log_odds(best.best),
         gap=max((item.score for item in found), default=0.0) - background,
         words=len(held) / len(asked) if asked else 1.0,
-        names_absent=float(_lacks_name(question, [reading.passage.embedded_text for reading in readings])),
+        names_absent=float(_lacks_name(question, [item.passage.embedded_text for item in found])),
     )
 
 

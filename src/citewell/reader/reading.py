@@ -21,6 +21,10 @@ LOOKED_AT = 3.0
 """How far below the best a passage may lie, in log-odds, and still have its parts asked."""
 STEADY = 6.0
 """Log-odds beyond this say no more."""
+FIRST = 2
+"""Passages that are read at once; the others only when none of these surely answers."""
+SURE = 1.0
+"""Log-odds from which one surely does: seven in ten questions that a book answers end there, of the others 2 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,9 @@ class Reader(Protocol):
         """Load what reading needs, so that no question waits for it."""
         ...
 
-    async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]: ...
+    async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
+        """In the order of the search; what stands behind a sure answer may be left unread."""
+        ...
 
 
 class QuestionModel(Protocol):
@@ -104,12 +110,17 @@ class TrainedReader:
 
     async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
         known = [item.passage for item in found if is_english(question, item.passage)]
-        answers = await self.weigh(question, known)
-        near = [(p, a) for p, a in zip(known, answers, strict=True) if a >= max(answers) - LOOKED_AT]
-        places = await asyncio.to_thread(lambda: [_places(p) for p, _ in near])
-        asked = await self._model.read(_plain(question), [p.embedded_text for p, _ in near], places)
-        looked_at = {p.id: one.units for (p, _), one in zip(near, asked, strict=True)}
-        weighed = {p.id: a for p, a in zip(known, answers, strict=True)}
+        answers = await self.weigh(question, known[:FIRST])
+        if max(answers, default=0.0) >= SURE:
+            unread = {passage.id for passage in known[FIRST:]}
+            known, found = known[:FIRST], [item for item in found if item.passage.id not in unread]
+        else:
+            answers += await self.weigh(question, known[FIRST:])
+        weighed = {passage.id: answer for passage, answer in zip(known, answers, strict=True)}
+        near = [passage for passage in known if weighed[passage.id] >= max(answers) - LOOKED_AT]
+        places = await asyncio.to_thread(lambda: [_places(passage) for passage in near])
+        asked = await self._model.read(_plain(question), [passage.embedded_text for passage in near], places)
+        looked_at = {passage.id: one.units for passage, one in zip(near, asked, strict=True)}
 
         def read(item: ScoredPassage) -> PassageReading:
             if item.passage.id not in weighed:
