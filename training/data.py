@@ -14,7 +14,7 @@ import random
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,12 @@ class Documentation:
         """`copied`: so many rounds have near copies of the passages' sentences as well."""
         self._claims: dict[Key, list[dict[str, Any]]] = defaultdict(list)
         self._questions: dict[Key, list[dict[str, Any]]] = defaultdict(list)
-        self._across: dict[Key, list[tuple[Key, str]]] = defaultdict(list)
+        self._across: dict[Key, list[tuple[Key, str, str]]] = defaultdict(list)
         self._copied = copied
         for row in claims:
             key = row["source"], row["passage"]
             if "beside" in row:
-                self._across[key].append(((row["source"], row["beside"]), row["claim"]))
+                self._across[key].append(((row["source"], row["beside"]), row["claim"], row["label"]))
             else:
                 self._claims[key].append(row)
         for row in questions:
@@ -129,9 +129,8 @@ class Documentation:
     def _example(self, key: tuple[str, str], chance: random.Random, *, copies: bool) -> list[Example]:
         """The passage, often with a neighbour beside it: claims see one of them or both, questions ask their own."""
         joined = self._across[key]
-        other, both = chance.choice(joined) if joined and chance.random() < ACROSS_SHARE else (None, "")
-        together = other is not None
-        other = other or self._neighbour(key, chance)
+        joint = chance.choice(joined) if joined and chance.random() < ACROSS_SHARE else None
+        other = joint[0] if joint else self._neighbour(key, chance)
         written = [Claim(r["claim"], r["label"], (0,), r.get("weight", 1.0)) for r in self._claims[key]]
         claims = written + _joined(written, chance)
         if copies:
@@ -143,12 +142,15 @@ class Documentation:
             if q["answerable"]
         ]
         passages: tuple[str, ...] = (key[1],)
-        if together or chance.random() < NEIGHBOUR_SHARE:
+        if joint or chance.random() < NEIGHBOUR_SHARE:
             passages = (key[1], other[1])
             beside = [Claim(r["claim"], r["label"], (1,)) for r in self._claims[other]]
             claims = [_shown_to(c, chance) for c in claims] + _across(written, beside, chance)
-        if together:
-            claims += [Claim(both, "supported", (0, 1)), Claim(both, "unsupported", (chance.randrange(2),), 0.7)]
+        if joint:
+            claims += [
+                Claim(joint[1], joint[2], (0, 1)),
+                Claim(joint[1], "unsupported", (chance.randrange(2),), 0.7),
+            ]
         claims = [_opened(c, chance) for c in claims]
         chance.shuffle(claims)
         chance.shuffle(questions)
@@ -173,26 +175,30 @@ def handed(folder: Path) -> Documentation:
     )
 
 
-def written(pages: Path, *, weighed: bool = False) -> Documentation:
-    """What was written for this repository, over the passages that `training.pages` fetched.
+Weigh = Callable[[str, str, str], float]
+"""What a claim counts, by its text, its label and its passage."""
 
-    `weighed`: near copies count little when true and much when false, so that nearness of words does not tell.
-    """
+
+def written(pages: Path, name: str = "passages.jsonl", weigh: Weigh = lambda *_: 1.0) -> Documentation:
+    """What was written for this repository, over the passages that `training.pages` fetched."""
     known = texts(pages)
     claims, questions, lost = [], [], 0
-    for row in map(json.loads, (WRITTEN / "passages.jsonl").read_text(encoding="utf-8").splitlines()):
+    for row in map(json.loads, (WRITTEN / name).read_text(encoding="utf-8").splitlines()):
         if row["passage"] not in known:
             lost += 1
             continue
         source, text = known[row["passage"]]
         place = {"source": source, "passage": text}
         claims += [
-            place | {"claim": c, "label": label, "weight": _weight(c, label, text) if weighed else 1.0}
+            place | {"claim": c, "label": label, "weight": weigh(c, label, text)}
             for label in LABELS
             for c in row[label]
         ]
         claims += [
-            place | {"claim": c, "beside": known[beside][1]} for beside, c in row.get("joined", ()) if beside in known
+            place | {"claim": c, "beside": known[beside][1], "label": label}
+            for kind, label in (("joined", "supported"), ("stitched", "unsupported"))
+            for beside, c in row.get(kind, ())
+            if beside in known
         ]
         questions += [
             place | {"question": q, "answerable": True, "answers": [text[a:b] for a, b in pieces]}
@@ -200,15 +206,26 @@ def written(pages: Path, *, weighed: bool = False) -> Documentation:
         ]
         questions += [place | {"question": q, "answerable": False, "answers": []} for q in row["misses"]]
     if lost:
-        print(f"{lost} passages of written/ are not among the pages: the ingest cuts them otherwise now.")
+        print(f"{lost} passages of written/{name} are not among the pages: the ingest cuts them otherwise now.")
     return Documentation(claims, questions)
 
 
-def _weight(claim: str, label: str, passage: str) -> float:
-    """By the share of the claim's pairs of words that the passage has."""
+def apart(pages: Path) -> Documentation:
+    """Of our own: truths in other words than the passage's, lies in its own, which are longer."""
+    return written(pages, "apart.jsonl", by_length)
+
+
+def by_nearness(claim: str, label: str, passage: str) -> float:
+    """Near copies count little when true and much when false, so that nearness of words does not tell."""
     said, there = (set(pairwise(re.findall(r"\w+", text.lower()))) for text in (claim, passage))
     near = len(said & there) / len(said) if said else 0.0
     return 1.6 - 1.2 * near if label == "supported" else 0.56 + 1.68 * near
+
+
+def by_length(claim: str, label: str, _: str) -> float:
+    """Long truths and short lies count more, so that length does not tell."""
+    length = len(claim.split()) / 14
+    return min(max(length if label == "supported" else 1 / length, 0.4), 2.0)
 
 
 def _shown_to(claim: Claim, chance: random.Random) -> Claim:
@@ -379,6 +396,8 @@ def _public(row: dict[str, Any], passage: str, chance: random.Random) -> list[As
 
 
 if __name__ == "__main__":
-    found = [*handed(Path(sys.argv[1])).held_out_claims(), *written(Path(sys.argv[2])).held_out_claims()]
+    pages = Path(sys.argv[2])
+    sets = (handed(Path(sys.argv[1])), written(pages), apart(pages))
+    found = [row for documentation in sets for row in documentation.held_out_claims()]
     with Path(sys.argv[3]).open("w", encoding="utf-8") as out:
         out.writelines(json.dumps({"id": str(number), **row}) + "\n" for number, row in enumerate(found))
