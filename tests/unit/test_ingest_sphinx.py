@@ -109,6 +109,11 @@ def test_no_file_outside_the_book_is_read(tmp_path: Path, source: str) -> None:
     assert "root:" not in rst(tmp_path, source)
 
 
+def test_a_tilde_shortens_names_and_begins_paths(tmp_path: Path) -> None:
+    source = "Call :func:`~arm.joints.move` or edit :file:`~/.config/arm.toml`.\n"
+    assert rst(tmp_path, source) == "Call `move()` or edit `~/.config/arm.toml`."
+
+
 def test_a_file_that_includes_itself_ends(tmp_path: Path) -> None:
     (tmp_path / "page.rst").write_text("again\n\n.. include:: page.rst\n")
     assert rst(tmp_path, "again\n\n.. include:: page.rst\n").startswith("again")

@@ -20,6 +20,8 @@ from citewell.ingest.pagetext import PageText
 
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([\w:+.-]+)::", re.MULTILINE)
 _ROLE = re.compile(r":([a-zA-Z][\w:+.-]*):`|`:([a-zA-Z][\w:+.-]*):")
+_SHORTENED = re.compile(r"~[\w.]+(?:\(\))?$")
+"""A dotted name of which only the last part is shown; `~/.config` is a path."""
 _TARGETED = re.compile(r"^(?P<text>.*?)\s*<(?P<to>[^<>]+)>$", re.DOTALL)
 _SIGNATURE_NAME = re.compile(r"^(?:(?:async|class|exception|static|abstract|final|property|classmethod)\s+)*([\w.$]+)")
 _NOT_ID = re.compile(r"[^a-zA-Z0-9._]+")
@@ -494,7 +496,8 @@ def _role(
         return [nodes.Text("" if bare != "index" else target)], []
     if bare in _CODE_ROLES or ":" in name or bare.startswith("code"):
         shown = target.lstrip("!")
-        shown = shown[1:].rpartition(".")[2] if shown.startswith("~") else shown
+        if _SHORTENED.match(shown):
+            shown = shown[1:].rpartition(".")[2]
         if bare in ("func", "meth") and not shown.endswith(")"):
             shown += "()"
         return [nodes.literal(shown, re.sub(r"[{}]", "", shown) if bare in ("samp", "file") else shown)], []
