@@ -229,6 +229,15 @@ async def test_every_part_of_a_question_is_answered_or_said_to_be_missing(data: 
     assert "I don't have information about who painted the Mona Lisa" in half.text
 
 
+async def test_a_comparison_that_the_book_does_not_make_says_what_each_side_is(data: Path) -> None:
+    async with toy_book(data) as book:
+        both = await book.engine.answer(a_question("What is the difference between a topic and inverse kinematics?"))
+        one = await book.engine.answer(a_question("What is the difference between a topic and a submarine?"))
+    assert "A topic is a named channel" in both.text
+    assert "Inverse kinematics is the problem" in both.text
+    assert one.status == "refused"
+
+
 async def test_the_models_own_not_found_is_a_refusal(data: Path) -> None:
     async with model(data, Say("Answer not found in book.")) as (book, _):
         events = await events_of(book, "How long does the battery last?")

@@ -1,6 +1,6 @@
 import pytest
 
-from citewell.reader import Inquiry, parts_of
+from citewell.reader import Inquiry, parts_of, sides_of
 from citewell.retrieval import standing_alone
 from citewell.retrieval.spelling import Vocabulary
 from citewell.values import Message
@@ -17,6 +17,23 @@ from citewell.values import Message
 )
 def test_a_question_is_taken_apart_where_another_begins(question: str, parts: list[str]) -> None:
     assert parts_of(question) == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("What is the difference between Rc and Arc?", ["What is Rc?", "What is Arc?"]),
+        ("difference between a Box, an Rc and a RefCell", ["What is Box?", "What is Rc?", "What is RefCell?"]),
+        ("How do tumbling and hopping windows differ?", ["What is tumbling?", "What is hopping windows?"]),
+        ("How do red flags differ from green ones?", ["What is red flags?", "What is green flags?"]),
+        ("cast vs. ask", ["What is cast?", "What is ask?"]),
+        ("Compare topics with services.", ["What is topics?", "What is services?"]),
+        ("What is a difference engine?", []),
+        ("How long does the battery last, and what is its capacity?", []),
+    ],
+)
+def test_a_comparison_has_its_sides(question: str, sides: list[str]) -> None:
+    assert sides_of(question) == sides
 
 
 def test_forms_of_questions() -> None:

@@ -30,7 +30,7 @@ from citewell.deadline import Deadline
 from citewell.errors import CitewellError, EndlessAnswerError, ModelError
 from citewell.gate import CitationGate
 from citewell.judge import Conflict, Conflicts, Judge
-from citewell.reader import RULES, Reader, parts_of
+from citewell.reader import RULES, Reader, parts_of, sides_of
 from citewell.retrieval import Found, Retriever, standing_alone
 from citewell.values import (
     Answer,
@@ -50,6 +50,8 @@ if TYPE_CHECKING:  # importing it for real takes a second
 
 BUILT_IN = "citewell-extractive"
 LOW_SIMILARITY = 0.5
+SURELY_COMPARED = 0.6
+"""Below this a comparison is shown side by side, when the book says what each side is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class _QuestionRun:
     """The ways to ask it without what went before, likeliest first."""
     parts: Sequence[str] = ()
     """The questions in the question."""
+    sides: Sequence[str] = ()
+    """Of a comparison: what each side is."""
     started: float = field(default_factory=time.perf_counter)
     events: asyncio.Queue[AnswerEvent | None] = field(default_factory=asyncio.Queue)
     """What the reader sees; None after the last."""
@@ -283,7 +287,8 @@ class Engine:
             run.forms = standing_alone(question.text, run.history)
             run.asked = await self._searched(run, run.forms[0])
             run.parts = _alone(parts_of(run.asked))
-            further = run.parts[1:] if len(run.parts) > 1 else run.forms[1:]
+            run.sides = sides_of(run.asked)
+            further = run.parts[1:] if len(run.parts) > 1 else [*run.forms[1:], *run.sides]
             for query in further:
                 await self._searched(run, query)
         run.input_hash = self._input_hash(run)
@@ -322,6 +327,10 @@ class Engine:
                 if run.composition.probability < ANSWER_FROM:
                     run.composition = await self._composer.of_book([other], found, run.background)
                     run.asked = other
+            if run.sides and run.composition.probability < SURELY_COMPARED:
+                compared = await self._composer.of_book(run.sides, found, run.background)
+                if compared.probability >= ANSWER_FROM and not compared.unanswered:
+                    run.composition = compared
             if self._conflicts is not None and (self._agent is not None or run.probability >= ANSWER_FROM):
                 run.conflict = await self._conflicts.find(statements_of(run.composition.readings))
         if not run.evidence.shown:

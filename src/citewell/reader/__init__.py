@@ -3,7 +3,7 @@
 import hashlib
 from importlib.resources import files
 
-from citewell.reader.asking import Inquiry, parts_of
+from citewell.reader.asking import Inquiry, parts_of, sides_of
 from citewell.reader.choosing import Quote, choose, opening
 from citewell.reader.quoting import compose
 from citewell.reader.reading import STEADY, PassageReading, QuestionModel, Reader, TrainedReader, Unit, log_odds
@@ -27,4 +27,5 @@ __all__ = [
     "log_odds",
     "opening",
     "parts_of",
+    "sides_of",
 ]

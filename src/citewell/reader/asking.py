@@ -49,6 +49,18 @@ _NEXT = re.compile(
     r"(?=(?:what|how|why|which|who|when|where|can|does|do|is|are|should)\b(?! (?:not|so)\b))",
     re.IGNORECASE,
 )
+_SIDES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:difference|differences|distinction) between (?P<sides>.+)",
+        r"\bhow (?:do|does|is|are) (?P<one>.+?) (?:differ|differs|different) from (?P<other>.+)",
+        r"\bhow (?:do|are) (?P<sides>.+? and .+?) (?:differ|different)\b",
+        r"\bcompare (?P<one>.+?) (?:to|with|and) (?P<other>.+)",
+        r"^(?P<one>[^,]+?) (?:vs\.?|versus) (?P<other>.+)",
+    )
+)
+_BETWEEN_SIDES = re.compile(r",? and |, ")
+_ARTICLE = re.compile(r"^(?:(?:using|turning on|the|a|an) )+", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|\w+(?:[._:/=-]+\w+)*(?:\(\))?")
 _NAMING = re.compile(r"^-|[_./:=]|\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z]|\(\)$")
@@ -138,3 +150,16 @@ def parts_of(question: str) -> list[str]:
     if not 1 < len(found) <= _MOST_PARTS or any(len(part.split()) < _LEAST_WORDS for part in found):
         return [question]
     return [part if part.endswith("?") else f"{part}?" for part in found]
+
+
+def sides_of(question: str) -> list[str]:
+    """What a comparison compares, each side as a question of its own; empty for any other question."""
+    for pattern in _SIDES:
+        if found := pattern.search(question.strip(" ?!.…")):
+            named = found.groupdict()
+            told = _BETWEEN_SIDES.split(named["sides"]) if "sides" in named else [named["one"], named["other"]]
+            sides = [_ARTICLE.sub("", side.strip()) for side in told]
+            kind = sides[0].split()[-1]
+            sides = [side.removesuffix("ones") + kind if side.endswith(" ones") else side for side in sides]
+            return [f"What is {side}?" for side in sides] if 1 < len(sides) <= _MOST_PARTS and all(sides) else []
+    return []
