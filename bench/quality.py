@@ -46,14 +46,15 @@ class Run:
 
 
 MOST = ("--most", "300")
+RERANK = ("--rerank", "20")
 RUNS = {
     "book": Run("book", (BOOK / "golden.jsonl",), BOOK),
     "talks": Run("book", (BOOK / "talks.jsonl",), BOOK),
     "httpx": Run("book", (DATA / "books/httpx.jsonl",), CORPORA / "httpx"),
     "rust": Run("book", (DATA / "books/rust.jsonl",), CORPORA / "rust-book"),
     "docusaurus": Run("book", (REPO / "bench/docusaurus_golden.jsonl",), corpus(), ingest=("--base-url", BASE_URL)),
-    "scifact": Run("retrieval", (DATA / "scifact",)),
-    "mtrag": Run("retrieval", (DATA / "mtrag-cloud",)),
+    "scifact": Run("retrieval", (DATA / "scifact",), options=RERANK),
+    "mtrag": Run("retrieval", (DATA / "mtrag-cloud",), options=RERANK),
     "squad": Run("answers", (DATA / "squad2/questions.jsonl",), options=MOST),
     "nomiracl": Run("answers", (DATA / "refusal/nomiracl.jsonl",)),
     "mtrag-answers": Run("answers", (DATA / "mtrag-cloud/questions.jsonl",)),

@@ -31,7 +31,7 @@ _ALONE = 100.0
 
 Ranking = Sequence[str]
 """Ids of documents, best first."""
-Reranking = tuple[Reranker, int]
+RerankedFirst = tuple[Reranker, int]
 """Who orders the first so many anew."""
 
 
@@ -41,7 +41,7 @@ async def evaluate_retrieval(
     writer: IndexWriter,
     index: PassageIndex,
     embedder: Embedder,
-    reranking: Reranking | None = None,
+    reranking: RerankedFirst | None = None,
     progress: Progress = quiet,
 ) -> Evaluation:
     """`writer` and `index` stand on one place of their own, never on the book's."""
@@ -130,7 +130,11 @@ class _Asked:
 
 
 async def _ask(
-    retriever: Retriever, query: RetrievalQuery, reranking: Reranking | None, progress: Progress, step: tuple[int, int]
+    retriever: Retriever,
+    query: RetrievalQuery,
+    reranking: RerankedFirst | None,
+    progress: Progress,
+    step: tuple[int, int],
 ) -> _Asked:
     standalone = await retriever.rank(query.rewritten or query.text, depth=_DEPTH)
     ranked = standalone.passages
