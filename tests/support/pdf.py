@@ -12,18 +12,21 @@ class Text(NamedTuple):
     y: float
     size: float
     text: str
+    font: str = "F1"
+    """F2 is of letters that are all equally wide."""
 
 
 def printed(pages: Sequence[Sequence[Text]], title: str = "") -> bytes:
-    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    fonts = [f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} >>" for name in ("Helvetica", "Courier")]
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", *fonts]
     kids = []
     for texts in pages:
-        stream = "\n".join(f"BT /F1 {t.size} Tf 1 0 0 1 {t.x} {t.y} Tm ({t.text}) Tj ET" for t in texts)
+        stream = "\n".join(f"BT /{t.font} {t.size} Tf 1 0 0 1 {t.x} {t.y} Tm ({t.text}) Tj ET" for t in texts)
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
         content = len(objects)
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {content} 0 R "
-            "/Resources << /Font << /F1 3 0 R >> >> >>"
+            "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
         )
         kids.append(f"{len(objects)} 0 R")
     objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>"

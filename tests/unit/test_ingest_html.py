@@ -51,7 +51,65 @@ def test_a_page_without_a_heading_is_named_by_its_title() -> None:
 
 
 def test_a_page_that_asks_not_to_be_indexed_says_so() -> None:
-    assert read_html("<meta name='robots' content='noindex, nofollow'><p>x").is_hidden
+    assert (
+        read_html("<meta name='robots' content='noindex, nofollow'><p>x").rule_against == "It asks not to be indexed."
+    )
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        "<table class='indextable genindextable'><tr><td><ul><li><a href='a.html#x'>x</a></li></ul></td></tr></table>",
+        "<p>Searching for words.</p><div id='search-results'></div>",
+    ],
+)
+def test_an_index_or_a_search_is_no_page(listing: str) -> None:
+    page = read_html(f"<main><h1>Index</h1>{listing}</main>")
+    assert page.rule_against == "It only leads to other pages: an index or a search."
+
+
+def in_theme(article: str) -> str:
+    """As Sphinx's themes lay a page out: links and labels around the article, with much blank space between."""
+    blank = "\n" * 300
+    return (
+        f"<body><a class='jump' href='#main'>Skip to content</a>{blank}<div class='mobile'><a href='/'>The Book</a>"
+        f"</div>{blank}<div class='container'><div class='icons'><a href='#'>Back to top</a></div>{blank}"
+        f"<article role='main' id='main'>{article}</article></div><div class='drawer'><div>On this page</div>{blank}"
+        "<ul><li><a href='#a'>Priming</a></li></ul><a href='_sources/a.txt'>Show Source</a></div></body>"
+    )
+
+
+def test_a_short_page_comes_without_what_its_theme_adds() -> None:
+    page = read_html(in_theme("<h1>Priming</h1><p>Fill the pump before its first start.</p>"))
+    assert page.text.text == "# Priming\n\nFill the pump before its first start."
+
+
+def test_an_article_without_text_is_an_empty_page() -> None:
+    page = read_html("<title>&lt;no title&gt; - Pumps</title><a href='#m'>Skip</a><article id='m'></article></body>")
+    assert (page.text.text, page.title) == ("", "")
+
+
+def test_a_table_of_contents_in_the_text_is_a_menu_and_not_missing() -> None:
+    menu = "".join(f"<li><a href='{i}.html'>A long title of chapter {i}</a></li>" for i in range(50))
+    page = read_html(
+        in_theme(f"<h1>Pumps</h1><p>They move water.</p><div class='toctree-wrapper'><ul>{menu}</ul></div>")
+    )
+    assert page.text.text == "# Pumps\n\nThey move water."
+    assert page.letters < 80
+
+
+def test_the_sign_of_a_note_goes_and_the_note_stays() -> None:
+    source = (
+        "<main><p>It runs anywhere <a class='footnote-reference brackets' href='#n' role='doc-noteref'>[1]</a>.</p>"
+        "<aside class='footnote-list'><aside class='footnote' id='n' role='doc-footnote'><span class='label'>[1]</span>"
+        "<p>Except under water.</p></aside></aside></main>"
+    )
+    assert read_html(source).text.text == "It runs anywhere .\n\nExcept under water."
+
+
+def test_the_name_of_a_picture_s_file_is_no_text() -> None:
+    source = "<p><img alt='_images/pump.svg'></p><p><img alt='A pump, seen from above'></p>"
+    assert fragment_markdown(source) == "A pump, seen from above"
 
 
 def test_links_are_those_of_the_whole_page() -> None:

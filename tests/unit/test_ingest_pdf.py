@@ -2,9 +2,9 @@
 
 import pytest
 
-from citewell.document import Heading, Paragraph, Table, prose
+from citewell.document import Code, Heading, Paragraph, Table, prose
 from citewell.ingest.formats.pdf import PdfText, read_pdf
-from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, assembled, lines_of
+from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, PrintedPiece, assembled, lines_of
 from tests.support.pdf import Text, lines, printed
 
 PROSE = [
@@ -80,7 +80,7 @@ def test_everything_but_running_heads_comes_in(book: PdfText) -> None:
 
 
 def test_ligatures_are_letters() -> None:
-    assert lines_of([("The ﬁrst oﬃce\n", 10), ("ﬂow", 10)]) == [
+    assert lines_of([PrintedPiece("The ﬁrst oﬃce\n", 10), PrintedPiece("ﬂow", 10)]) == [
         PrintedLine("The first office", 10),
         PrintedLine("flow", 10),
     ]
@@ -105,3 +105,56 @@ def test_columns_of_prose_are_no_table() -> None:
     layout = [f"{left}      and as many of the right column here" for _ in range(5)]
     page = PrintedPage([PrintedLine(" ".join(line.split()), 10) for line in layout], layout)
     assert not [block for block in assembled([page], {}, "").blocks if isinstance(block, Table)]
+
+
+def said(*texts: str) -> list[PrintedLine]:
+    return [PrintedLine(text, 10) for text in texts]
+
+
+def test_lines_of_equally_wide_letters_are_code_as_it_is_indented() -> None:
+    code = [(72, "def turn(joint):"), (72 + 4 * 5.4, "joint.go()"), (72, "turn(elbow)")]
+    shown = [Text(x, 700 - 12 * i, 9, text, "F2") for i, (x, text) in enumerate(code)]
+    page = [*lines(PROSE), *shown, *lines(["After the code the text goes on."], top=600)]
+    read = read_pdf(printed([page]))
+    (block,) = (block for block in read.blocks if isinstance(block, Code))
+    assert prose(read.text, block) == "def turn(joint):\n    joint.go()\nturn(elbow)"
+    assert read.text.endswith("```\n\nAfter the code the text goes on.")
+
+
+def test_a_name_in_code_that_fills_a_line_stays_in_its_sentence() -> None:
+    page = [*said("The arm turns when you call"), PrintedLine("turn_all_joints()", 10, "turn_all_joints()")]
+    text = assembled([PrintedPage([*page, *said("with nothing in its hand.")])], {}, "").text
+    assert text == "The arm turns when you call turn_all_joints() with nothing in its hand."
+
+
+def test_heads_and_feet_are_told_by_their_place_when_they_are_printed_after_the_text() -> None:
+    pages = []
+    for number in (1, 2):
+        foot = [Text(40, 25, 8, "https://arms.example/a"), Text(540, 25, 8, f"{number}/2")]
+        text = lines([f"So it is said in {WORDS[number]}.", *PROSE])
+        pages.append([*text, Text(40, 820, 8, "A Handbook"), *foot])
+    read = read_pdf(printed(pages)).text
+    assert "Handbook" not in read
+    assert "https" not in read
+    assert "two" in read
+
+
+def test_a_heading_over_two_lines_is_found_by_its_bookmark() -> None:
+    page = PrintedPage(said(*PROSE, "How the arm is", "mounted", "It hangs from the wall."))
+    text = assembled([page], {0: [(1, "How the arm is mounted")]}, "").text
+    assert text.endswith("\n\n## How the arm is mounted\n\nIt hangs from the wall.")
+
+
+def test_text_on_the_next_page_does_not_go_on_with_a_heading() -> None:
+    pages = [
+        PrintedPage(said(*PROSE, "Mounting")),
+        PrintedPage(said("pip is not needed to mount it, nor is anything else.")),
+    ]
+    text = assembled(pages, {0: [(1, "Mounting")]}, "").text
+    assert text.endswith("## Mounting\n\npip is not needed to mount it, nor is anything else.")
+
+
+def test_a_line_that_ends_where_the_next_word_had_room_ends_its_paragraph() -> None:
+    options = ["-c FILE", "Another file.", "-v", "Tells more of what it does."]
+    text = assembled([PrintedPage(said(*PROSE, "So it is.", *options))], {}, "").text
+    assert text.split("\n\n")[1:] == options

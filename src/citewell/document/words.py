@@ -20,7 +20,7 @@ from citewell.document.blocks import (
 from citewell.document.splitter import split_sentences, trimmed
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_BACKTICKS = re.compile("`{3,}")
+_BACKTICKS = re.compile("`+")
 _MARKER = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]*")
 _MEANING = re.compile(r"^[ \t]*:[ \t]+", re.MULTILINE)
 
@@ -99,11 +99,16 @@ def standing_alone(text: str, blocks: Sequence[Block]) -> str:
             written = f"{table_row(block.header)}\n|{' --- |' * len(block.header)}\n{written}"
         elif isinstance(block, Code):
             start, end = _inner(text, block)
-            fence = "`" * max(3, *(len(run) + 1 for run in _BACKTICKS.findall(text, start, end)), 3)
-            written = f"{fence}{block.language}\n{text[start:end]}\n{fence}"
+            written = fenced(text[start:end], block.language)
         parts += [text[at : block.start], written]
         at = block.end
     return "".join([*parts, text[at:]])
+
+
+def fenced(code: str, info: str = "") -> str:
+    """Code as a block, between as many backticks as it needs."""
+    fence = "`" * max(3, max(map(len, _BACKTICKS.findall(code)), default=0) + 1)
+    return f"{fence}{info}\n{code}\n{fence}"
 
 
 def table_row(cells: Iterable[str]) -> str:

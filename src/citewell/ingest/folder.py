@@ -36,6 +36,7 @@ from citewell.ingest.sources import (
 )
 from citewell.values import Page
 
+_NOT_FOUND = {"404": "It is what a site shows for an address that it has not."}
 _CATEGORY_FILES = ("_category_.json", "_category_.yml", "_category_.yaml")
 
 
@@ -274,8 +275,8 @@ class FolderSource:
     def _html(self, file: _File, source: str) -> Outcome:
         url = self._url(file, FrontMatter())
         read = read_html(source)
-        if read.is_hidden:
-            return self._left_out(file.path, "It asks not to be indexed.")
+        if rule := read.rule_against or _NOT_FOUND.get(file.path.stem):
+            return self._left_out(file.path, rule)
         text = read.text.text
         if not text.strip():
             return Failure(url, "empty_page", "The file has no text.", is_lost=False)

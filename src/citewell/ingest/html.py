@@ -28,21 +28,24 @@ _ROOTS = (
 )
 _CHROME = (
     "script:not([type^='math/tex']), style, noscript, template, iframe, svg, button:not([role=tab]), form, nav, "
-    "footer, [role=navigation], body > header"
+    "footer, [role=navigation], body > header, .toctree-wrapper, div.contents.topic, div.contents.local"
 )
-"""What is no text of the page whatever made it. The rest of what is left out counts as missing in the report."""
+"""What is no text of the page: menus, those in it too, and the like. The rest counts as missing in the report."""
 _JUNK = (
     "object, canvas, video, audio, "
     "a.headerlink, a.hash-link, a.anchorjs-link, a.anchor[aria-hidden], a.anchor-link, .md-content__button, "
     ".md-source-file, .md-feedback, .theme-edit-this-page, .theme-doc-footer, .pagination-nav, .theme-doc-breadcrumbs, "
     ".breadcrumbs, .theme-doc-toc-mobile, .theme-doc-toc-desktop, .table-of-contents, .toc, .sphinxsidebar, .related, "
     ".linenos, .lineno, .linenodiv, .copybtn, .prev-next-area, .sr-only, .visually-hidden, .md-clipboard, "
-    "a.footnote-ref, a.footnote-backref, a[data-footnote-ref], a[data-footnote-backref], "
+    "a.footnote-ref, a.footnote-backref, a[data-footnote-ref], a[data-footnote-backref], a.footnote-reference, "
+    "a[role=doc-noteref], a[role=doc-backlink], "
     ".theme-doc-version-badge, .edit-this-page, .viewcode-link, .wy-breadcrumbs, .rst-footer-buttons, .skip-link, "
     ".footnote > .label, .footnote > .backrefs, "
-    ".navbar, .toctree-wrapper, div.contents.topic, div.contents.local, .MathJax_Preview, .MathJax, "
+    ".navbar, .MathJax_Preview, .MathJax, "
     ".nav-chapters, #menu-bar, #sidebar, .nav-wrapper"
 )
+_LISTINGS = "table.indextable, #search-results"
+"""What only pages of Sphinx have that lead to others: the index, the list of modules, the search."""
 _BESIDE = "aside, .sidebar"
 """A menu when most of it is links or when it stands beside the article, else a box that belongs to the text."""
 _NAMESPACE = re.compile(r"""xmlns:([\w.-]+)\s*=\s*["']http://www\.w3\.org/(?:1998/Math/MathML|1999/xhtml)["']""")
@@ -75,8 +78,8 @@ class HtmlPage:
     """The categories above the page, outermost first."""
     links: tuple[str, ...]
     """Every `href` of the whole page, as it stands."""
-    is_hidden: bool
-    """Asks not to be indexed."""
+    rule_against: str
+    """Why it is no page of the book; empty when it is one."""
     letters: int
     """Of everything that the page shows outside menus and the like."""
 
@@ -87,6 +90,7 @@ def read_html(source: str) -> HtmlPage:
     tree = LexborHTMLParser(_without_prefixes(source))
     links = tuple(href for a in tree.css("a[href]") if (href := a.attributes.get("href")))
     crumbs = _crumbs(tree)
+    rule = _rule_against(tree)
     page = PageText()
     title = ""
     count = 0
@@ -103,7 +107,7 @@ def read_html(source: str) -> HtmlPage:
         heading = root.css_first("h1") or tree.body.css_first("h1")
         title = plain(heading.text()) if heading else ""
     if not title and (named := tree.css_first("head > title")):
-        title = plain(_TITLE_END.sub("", named.text()))
+        title = plain(_TITLE_END.sub("", named.text())).replace("<no title>", "")  # which Sphinx writes
     return HtmlPage(
         text=page,
         title=title,
@@ -111,9 +115,15 @@ def read_html(source: str) -> HtmlPage:
         version=attribute(tree.css_first("meta[name='docsearch:version'], meta[name=docusaurus_version]"), "content"),
         crumbs=crumbs,
         links=links,
-        is_hidden="noindex" in attribute(tree.css_first("meta[name=robots]"), "content").lower(),
+        rule_against=rule,
         letters=count,
     )
+
+
+def _rule_against(tree: LexborHTMLParser) -> str:
+    if "noindex" in attribute(tree.css_first("meta[name=robots]"), "content").lower():
+        return "It asks not to be indexed."
+    return "It only leads to other pages: an index or a search." if tree.css_first(_LISTINGS) else ""
 
 
 def _without_prefixes(source: str) -> str:
@@ -124,7 +134,7 @@ def _without_prefixes(source: str) -> str:
 
 def _is_menu(node: LexborNode, parent: LexborNode) -> bool:
     beside_article = any(child.tag in ("article", "main") for child in children(parent))
-    return beside_article or 2 * _said(node) <= len(node.text().strip())
+    return beside_article or 2 * _said(node) <= letters(node.text())
 
 
 def _remove(node: LexborNode, css: str) -> None:
@@ -167,13 +177,12 @@ def _root(body: LexborNode) -> LexborNode:
     """The first known content root that holds most of what the body says; else the body."""
     whole = _said(body)
     candidates = (node for css in _ROOTS if (node := body.css_first(css)) is not None)
-    return next((node for node in candidates if (said := _said(node)) and said >= _MOST * whole), body)
+    return next((node for node in candidates if _said(node) >= _MOST * whole), body)
 
 
 def _said(node: LexborNode) -> int:
-    """The length of the text that is not in links: a menu says little, however long it is."""
-    linked = sum(len(link.text().strip()) for link in node.css("a"))
-    return max(1, len(node.text().strip()) - linked) if node.text().strip() else 0
+    """The letters of the text that are not in links: a menu says little, however long it is."""
+    return letters(node.text()) - sum(letters(link.text()) for link in node.css("a"))
 
 
 def _check_depth(source: str) -> None:

@@ -19,6 +19,8 @@ _VARIABLE = re.compile(r"(?<![A-Za-z])[A-Za-z]$")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _LANGUAGE = re.compile(r"\b(?:language|lang|highlight|brush:)-([\w+#.-]+)")
 _NO_LANGUAGE = frozenset(("text", "none", "default", "notranslate", "plaintext"))
+_FILE_NAME = re.compile(r"^\S+\.(?:png|jpe?g|gif|svg|webp|avif)$", re.IGNORECASE)
+"""What Sphinx says of a picture that nobody described."""
 _PERMALINK = re.compile(r"\s*[¶§#🔗]\s*$")
 _BOXES = frozenset(("admonition", "theme-admonition", "alert", "markdown-alert", "callout", "details"))
 _BOX_TITLE = (
@@ -333,7 +335,7 @@ def _inline(node: LexborNode, before: str = "") -> str:
         case "br":
             return "\x0b"
         case "img":
-            return attribute(node, "alt")
+            return _FILE_NAME.sub("", attribute(node, "alt"))
         case "script":
             return f"${_tex(node)}$" if attribute(node, "type").startswith("math/tex") else ""
         case "code" | "tt" | "kbd" | "samp":

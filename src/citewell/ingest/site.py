@@ -180,8 +180,8 @@ class _Crawl:
             raise FetchError("unsupported_type", f"Not a page: {fetched.content_type}.")
         read = await self._read(read_html, _decoded(fetched))
         links = [found for link in read.links if (found := self._site.page(fetched.url, link))]
-        if read.is_hidden:
-            return LeftOut(fetched.url, "It asks not to be indexed."), links
+        if read.rule_against:
+            return LeftOut(fetched.url, read.rule_against), links
         text = read.text.text
         if not text.strip():
             raise FetchError("empty_page", "The page has no text. Pages that scripts fill in cannot be read.")

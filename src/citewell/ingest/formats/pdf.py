@@ -1,25 +1,27 @@
 """PDF files into one page with page numbers. The only module that imports pypdf."""
 
 import io
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from citewell.document import Block
 from citewell.errors import MissingExtraError
-from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, assembled, lines_of
+from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, PrintedPiece, assembled, lines_of
 from citewell.ingest.pagetext import plain
 from citewell.ingest.share import letters
 
 try:
     from pypdf import PageObject, PdfReader
     from pypdf.errors import PyPdfError
-    from pypdf.generic import Destination
+    from pypdf.generic import Destination, DictionaryObject
 except ModuleNotFoundError as error:
     raise MissingExtraError("pdf", error) from error
 
 MAX_PAGES = 20_000
 MAX_HEADINGS = 20_000
 _MAX_OUTLINE_DEPTH = 6
+_FIXED = re.compile(r"mono|courier|consol|typewriter|(?:cm|lm|ec|sf)tt", re.IGNORECASE)
 # What pypdf lets through when a file is not what it says.
 _DAMAGE = (PyPdfError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError)
 
@@ -72,11 +74,15 @@ def read_pdf(data: bytes) -> PdfText:
 
 
 def _printed(page: PageObject) -> PrintedPage:
-    pieces: list[tuple[str, float]] = []
+    pieces: list[PrintedPiece] = []
+    fixed: dict[int, bool] = {}
 
     def seen(text: str, around: list[float], matrix: list[float], font: object, size: float) -> None:
-        del font
-        pieces.append((text, round(size * abs(matrix[3] * around[3]) or size, 1)))
+        if id(font) not in fixed:
+            fixed[id(font)] = _is_fixed(font)
+        shown = round(size * abs(matrix[3] * around[3]) or size, 1)
+        left, height = matrix[4] * around[0] + around[4], matrix[5] * around[3] + around[5]
+        pieces.append(PrintedPiece(text, shown, left, height, fixed[id(font)]))
 
     page.extract_text(visitor_text=seen)
     lines = lines_of(pieces)
@@ -85,6 +91,16 @@ def _printed(page: PageObject) -> PrintedPage:
     except _DAMAGE:
         layout = ""
     return PrintedPage(lines, layout.split("\n"))
+
+
+def _is_fixed(font: object) -> bool:
+    """Whether all letters of a font are equally wide, as it says itself or is named."""
+    if not isinstance(font, DictionaryObject):
+        return False
+    inner = font.get("/DescendantFonts")
+    about = (inner[0].get_object() if inner else font).get("/FontDescriptor")
+    flags = about.get_object().get("/Flags", 0) if about else 0
+    return bool(flags & 1) or _FIXED.search(str(font.get("/BaseFont"))) is not None
 
 
 def _may_have_table(lines: list[PrintedLine]) -> bool:

@@ -3,10 +3,12 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from textwrap import dedent
 
-from citewell.document import Block, Heading, Part, part_of, read_plain, table_row
+from citewell.document import Block, Heading, Part, fenced, part_of, read_plain, table_row
 from citewell.ingest.pagetext import plain
 
 _SPACE = re.compile(r"[ \t\u00a0]+")
@@ -22,12 +24,28 @@ _NO_TITLE = re.compile(
 )
 _REFERENCES = frozenset(("references", "literature", "works cited", "literature cited"))
 _MARGIN_LINES = 2
+_TITLE_LINES = 4
+_FIXED_WIDTH = 0.6
+"""Of a letter of code, in its size."""
 _LARGER = 1.12
 """Times the size of the body: a heading."""
 _SMALLER = 0.92
+_ENDS = (".", "!", "?", ":", "…")
 _LONGEST_HEADING = 150
 _LONGEST_CELL = 25
 """On average: columns of prose are no table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPiece:
+    """Of a line, as the page is printed."""
+
+    text: str
+    size: float
+    left: float = 0.0
+    height: float = 0.0
+    is_fixed: bool = False
+    """In letters that are all equally wide, as code is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +53,10 @@ class PrintedLine:
     text: str
     size: float = 0.0
     """Of its letters, 0 when unknown."""
+    code: str = ""
+    """The line as it is indented, when all of it is code."""
+    height: float = 0.0
+    """Of its place on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,38 +74,35 @@ class Assembled:
     blocks: tuple[Block, ...]
 
 
-def lines_of(pieces: Iterable[tuple[str, float]]) -> list[PrintedLine]:
-    """Pieces of text with their sizes into lines, each with the size of most of its letters."""
-    found: list[PrintedLine] = []
-    text: list[str] = []
+def lines_of(pieces: Iterable[PrintedPiece]) -> list[PrintedLine]:
+    """Pieces of text into lines, each with the size of most of its letters."""
+    lines: list[list[PrintedPiece]] = [[]]
+    for piece in pieces:
+        first, *others = piece.text.split("\n")
+        lines[-1].append(replace(piece, text=first))
+        lines += [[replace(piece, text=part)] for part in others]
+    return [_line(line) for line in lines if any(piece.text.strip() for piece in line)]
+
+
+def _line(pieces: Sequence[PrintedPiece]) -> PrintedLine:
     sizes: Counter[float] = Counter()
-    for piece, size in pieces:
-        first, *others = piece.split("\n")
-        text.append(first)
-        sizes[size] += len(first.strip())
-        for part in others:
-            _close(found, text, sizes)
-            text.append(part)
-            sizes[size] += len(part.strip())
-    _close(found, text, sizes)
-    return found
-
-
-def _close(found: list[PrintedLine], text: list[str], sizes: Counter[float]) -> None:
-    whole = _SPACE.sub(" ", "".join(text)).strip().translate(_LIGATURES)
-    if whole:
-        found.append(PrintedLine(whole, sizes.most_common(1)[0][0]))
-    text.clear()
-    sizes.clear()
+    for piece in pieces:
+        sizes[piece.size] += len(piece.text.strip())
+    size = sizes.most_common(1)[0][0]
+    text = "".join(piece.text for piece in pieces)
+    first = next(piece for piece in pieces if piece.text)
+    is_code = all(piece.is_fixed for piece in pieces if piece.text.strip())
+    code = " " * round(first.left / (_FIXED_WIDTH * size)) + text.rstrip() if is_code and size else ""
+    return PrintedLine(_SPACE.sub(" ", text).strip().translate(_LIGATURES), size, code, round(first.height))
 
 
 def assembled(pages: Sequence[PrintedPage], outline: Mapping[int, list[tuple[int, str]]], title: str) -> Assembled:
     tables = [_tables(page) for page in pages]
-    kept = _without_margins([page.lines for page in pages])
-    kept = _joined_capitals(kept)
-    body = _body_size(kept)
-    headings = _HeadingSizes.of(kept, body) if not outline else _HeadingSizes({})
-    assembly = _Assembly(_line_width(kept), body, headings)
+    kept = [list(_code_apart(page)) for page in _joined_capitals(_without_margins([page.lines for page in pages]))]
+    said = [[line for line in page if not line.code] for page in kept]
+    body = _body_size(said)
+    headings = _HeadingSizes.of(said, body) if not outline else _HeadingSizes({})
+    assembly = _Assembly(_line_width(said), body, headings)
     for number, lines in enumerate(kept):
         assembly.page(_with_tables(lines, tables[number]), list(outline.get(number, [])))
     text = "".join(assembly.parts)
@@ -118,25 +137,34 @@ def _title(given: str, pages: Sequence[Sequence[PrintedLine]]) -> str:
 
 def _without_margins(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """Running heads, footers and page numbers go: lines at the edge that come, but for digits, again and again."""
-    if len(pages) < 4:
-        return [[line for line in page if not line.text.isdigit()] for page in pages]
-    inner = Counter(key for page in pages for key in {_key(line) for line in _margins(page)})
+    margins = [_margins(page) for page in pages]
+    near = Counter(key for margin in margins for key in {_key(line) for line in margin})
     outer = Counter(key for page in pages for key in {_key(line) for line in (*page[:1], *page[-1:])})
-    running = {key for key, count in inner.items() if count > len(pages) / 2 or key == "#"}
-    running |= {key for key, count in outer.items() if count >= 3}
-    kept: list[list[PrintedLine]] = []
-    for page in pages:
-        edge = {*range(_MARGIN_LINES), *range(len(page) - _MARGIN_LINES, len(page))}
-        kept.append([line for i, line in enumerate(page) if i not in edge or _key(line) not in running])
-    return kept
+    running = {key for key, count in near.items() if count > max(1, len(pages) / 2) or key == "#"}
+    # Left and right pages differ, and so do chapters.
+    running |= {key for key, count in outer.items() if count >= max(2, min(3, len(pages) / 3))}
+    return [
+        [line for line in page if line not in margin or _key(line) not in running]
+        for page, margin in zip(pages, margins, strict=True)
+    ]
+
+
+def _margins(page: Sequence[PrintedLine]) -> set[PrintedLine]:
+    """What comes first and last, and what stands highest and lowest: some print the text before its margins."""
+    heights = {line.height for line in page}
+    edges = {max(heights), min(heights)} if len(heights) > 2 else set()
+    return {*page[:_MARGIN_LINES], *page[-_MARGIN_LINES:], *(line for line in page if line.height in edges)}
 
 
 def _key(line: PrintedLine) -> str:
     return _DIGITS.sub("#", line.text)
 
 
-def _margins(page: Sequence[PrintedLine]) -> list[PrintedLine]:
-    return [*page[:_MARGIN_LINES], *page[-_MARGIN_LINES:]]
+def _code_apart(page: Sequence[PrintedLine]) -> Iterator[PrintedLine]:
+    """A line of code in the middle of a sentence is a name that happens to stand alone."""
+    for above, line, below in zip((None, *page), page, (*page[1:], None), strict=False):
+        is_inside = above and below and not (above.code or below.code) and below.text[:1].islower()
+        yield replace(line, code="") if is_inside and above and not above.text.endswith(_ENDS) else line
 
 
 def _joined_capitals(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
@@ -154,7 +182,7 @@ def _joined_capitals(pages: Sequence[Sequence[PrintedLine]]) -> list[list[Printe
         # "I am" and "A cat" are two words wherever "iam" and "acat" are none.
         return whole if whole.lower() in known and first not in ("A", "I") else found.group()
 
-    return [[PrintedLine(_SPLIT.sub(joined, line.text), line.size) for line in page] for page in pages]
+    return [[replace(line, text=_SPLIT.sub(joined, line.text)) for line in page] for page in pages]
 
 
 def _body_size(pages: Sequence[Sequence[PrintedLine]]) -> float:
@@ -194,7 +222,7 @@ class _Assembly:
 
     def page(self, lines: Sequence[PrintedLine], due: list[tuple[int, str]]) -> None:
         self.starts.append(self._length + (2 if self.parts else 0))
-        body, notes = self._notes(lines)
+        body, notes = self._notes(_with_titles(lines, [title for _, title in due]))
         paragraphs = self._paragraphs(body, [title for _, title in due])
         unseen = [d for d in due if not any(_same(d[1], text) for _, text in paragraphs)]
         is_first = True
@@ -211,8 +239,7 @@ class _Assembly:
                 if joins:
                     self.starts[-1] = at
             is_first = False
-        if paragraphs:
-            self._goes_on = not paragraphs[-1][1].endswith((".", "!", "?", ":", "|"))
+            self._goes_on = not (entry or level or text.endswith((*_ENDS, "|", "`")))
         for note in notes:
             self._goes_on = False
             self._append(note, "\n\n")
@@ -226,7 +253,7 @@ class _Assembly:
     def _notes(self, lines: Sequence[PrintedLine]) -> tuple[Sequence[PrintedLine], list[str]]:
         """The small print at the foot of a page, apart from the text above it."""
         first = len(lines)
-        while first and 0 < lines[first - 1].size < _SMALLER * self.body:
+        while first and 0 < lines[first - 1].size < _SMALLER * self.body and not lines[first - 1].code:
             first -= 1
         if first == 0 or first == len(lines) or not _NOTE.match(lines[first].text):
             return lines, []
@@ -239,39 +266,58 @@ class _Assembly:
         return lines[:first], notes
 
     def _paragraphs(self, lines: Sequence[PrintedLine], titles: list[str]) -> list[tuple[int, str]]:
-        """Lines joined again, with the level of those that are headings.
-
-        A paragraph ends at a short line that closes a sentence, at a heading, and before an item.
-        """
+        """Lines joined again, with the level of those that are headings."""
         found: list[tuple[int, str]] = []
-        current = ""
-        level_before = 0
-        for line in lines:
-            level = self.headings.level(line)
-            is_alone = level or line.text.startswith("| ") or any(_same(title, line.text) for title in titles)
-            if current and (is_alone or _ITEM.match(line.text)):
-                found.append((0, current))
-                current = ""
-            if level and level == level_before and self._is_full(found[-1][1], line.size):
-                found[-1] = (level, f"{found[-1][1]} {line.text}")
-            elif is_alone:
-                found.append((level, line.text))
-            else:
-                current = _continued(current, line.text)
-                if len(line.text) < 0.8 * self.width and line.text.endswith((".", "!", "?", ":")):
-                    found.append((0, current))
-                    current = ""
-            level_before = level
-        return [*found, (0, current)] if current else found
+        before: PrintedLine | None = None
+        for is_code, run in groupby(lines, lambda line: bool(line.code)):
+            if is_code:
+                found.append((0, fenced(dedent("\n".join(line.code for line in run)))))
+                before = None
+                continue
+            for line in run:
+                level = self.headings.level(line)
+                is_alone = level > 0 or line.text.startswith("| ") or any(_same(title, line.text) for title in titles)
+                if before is not None and self._joins(found[-1], before, line, level, is_alone=is_alone):
+                    found[-1] = (level, _continued(found[-1][1], line.text))
+                else:
+                    found.append((level, line.text))
+                before = line
+                if is_alone and not level:
+                    before = None
+        return found
+
+    def _joins(
+        self, paragraph: tuple[int, str], before: PrintedLine, line: PrintedLine, level: int, *, is_alone: bool
+    ) -> bool:
+        """Whether a line goes on with the paragraph above it."""
+        if level or paragraph[0]:
+            return level == paragraph[0] and self._is_full(paragraph[1], line.size)
+        if is_alone or _ITEM.match(line.text):
+            return False
+        if len(before.text) < 0.8 * self.width and before.text.endswith(_ENDS):
+            return False
+        # Where a line ends although the next word would have had room, something else begins.
+        had_room = len(before.text) + 1 + len(line.text.split()[0]) < 0.6 * self.width
+        return not had_room or line.text[:1].islower()
 
     def _is_full(self, text: str, size: float) -> bool:
         """Whether a line of larger letters goes as far as lines do, so that the next may go on with it."""
         return len(text) * size >= 0.6 * self.width * self.body
 
 
+def _with_titles(lines: Sequence[PrintedLine], titles: Sequence[str]) -> list[PrintedLine]:
+    """Lines that together are the title of a bookmark, as one."""
+    kept = list(lines)
+    for title in titles:
+        for first, count in ((i, n) for i in range(len(kept)) for n in range(2, _TITLE_LINES + 1)):
+            whole = " ".join(line.text for line in kept[first : first + count])
+            if _same(title, whole) and not _same(title, kept[first].text):
+                kept[first : first + count] = [PrintedLine(whole, kept[first].size)]
+                break
+    return kept
+
+
 def _continued(text: str, line: str) -> str:
-    if not text:
-        return line
     return text[:-1] + line if text.endswith("-") and line[:1].islower() else f"{text} {line}"
 
 
