@@ -107,12 +107,11 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, ApiState
 def _lifespan(open_parts: OpenParts, options: ApiOptions, metrics: Metrics) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[Mapping[str, ApiState]]:
-        del app
         async with open_parts() as parts, _shared(options) as shared, asyncio.TaskGroup() as group:
             state = _state(parts, options, shared, metrics)
             if parts.budget is not None:
                 _count(parts.budget, metrics, shared, options.workers)
-            running = [group.create_task(_warm_up(state)), group.create_task(state.mcp.keep())]
+            running = [group.create_task(_warm_up(state, app)), group.create_task(state.mcp.keep())]
             yield {"citewell": state}
             for task in running:
                 task.cancel()
@@ -175,7 +174,7 @@ def _probes(parts: ApiParts, shared: SharedState | None) -> Mapping[str, Probe]:
     return parts.probes if shared is None else {**parts.probes, "rate_limits": shared.status}
 
 
-async def _warm_up(state: ApiState) -> None:
+async def _warm_up(state: ApiState, app: FastAPI) -> None:
     if state.parts.warm_up is not None:
         await asyncio.sleep(WARM_UP_DELAY)
         try:
@@ -184,6 +183,7 @@ async def _warm_up(state: ApiState) -> None:
             log("startup", "could not warm up", level="warning", error=f"{error.code}: {error}")
         else:
             log("startup", "warmed up")
+        await asyncio.to_thread(app.openapi)  # kept; the first who asks would wait, and all others with them
         # What is loaded now stays: walking it at each full collection would hold the event loop.
         gc.collect()
         gc.freeze()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 MAX_BODY = 64 * 1024
+SHORT_BODY = 8 * 1024
 MAX_DEPTH = 32
 MAX_DIGITS = 30
 DRAIN = 16 * 1024 * 1024
@@ -94,6 +95,11 @@ async def _drain(receive: "Receive") -> None:
 
 def _too_large() -> PayloadTooLarge:
     return PayloadTooLarge(f"The body is larger than {MAX_BODY // 1024} KiB ({MAX_BODY} bytes).")
+
+
+async def parsed(raw: bytes) -> Json:
+    """A short body at once, a long one off the event loop."""
+    return parse(raw) if len(raw) <= SHORT_BODY else await asyncio.to_thread(parse, raw)
 
 
 def parse(raw: bytes) -> Json:

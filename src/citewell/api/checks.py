@@ -10,7 +10,7 @@ from citewell.api.app_state import state_of
 from citewell.api.dialects.query import NOT_BLANK
 from citewell.api.dialects.wire import WholeReply, Wire, encoded, similarity
 from citewell.api.guarded_route import GuardedRoute
-from citewell.api.middleware import exchange_of, json_reply
+from citewell.api.middleware import exchange_of, rendered
 from citewell.api.openapi import BODY, GUARD, KEYED, LIMITS, SERVICES, failures, reply
 from citewell.deadline import Deadline
 from citewell.errors import InvalidInputError
@@ -81,7 +81,8 @@ async def check(request: Request, asked: Annotated[CheckRequest, Body(openapi_ex
     exchange_of(request).held.push_async_callback(await state.concurrency.take())
     seconds = state.options.answer_seconds
     async with Deadline.after(seconds).kept(f"The text was not checked within {seconds:g} s."):
-        return json_reply(check_reply(await state.parts.check(asked.text, asked.passages)))
+        checked = await state.parts.check(asked.text, asked.passages)
+        return await rendered(check_reply, checked)
 
 
 def check_reply(checked: Checked) -> bytes:

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from citewell.api.admission.rate_limits import Policy
-from citewell.api.body import Json, parse
+from citewell.api.body import Json, parsed
 from citewell.api.guard import Audience, admitted, raw_body
 
 
@@ -47,7 +47,7 @@ class GuardedRoute(APIRoute):
         if self.body_field is None:
             return request
         raw = await raw_body(request)
-        return ParsedRequest(request, raw, parse(raw))
+        return ParsedRequest(request, raw, await parsed(raw))
 
 
 class ReaderRoute(GuardedRoute):

@@ -1,6 +1,7 @@
 """The MCP server, loaded and opened lazily when the first request asks for it."""
 
 import asyncio
+from importlib import import_module
 
 from starlette.types import ASGIApp
 
@@ -18,9 +19,8 @@ class McpEndpoint:
     async def keep(self) -> None:
         """Runs as long as the server does."""
         await self._wanted.wait()
-        from citewell.api.mcp_server import endpoint
-
-        async with endpoint(self._parts.engine, self._parts.book) as app:
+        server = await asyncio.to_thread(import_module, "citewell.api.mcp_server")  # it takes a second
+        async with server.endpoint(self._parts.engine, self._parts.book) as app:
             self._app.set_result(app)
             await asyncio.Event().wait()
 

@@ -17,7 +17,7 @@ from citewell.contracts import ResponseGeneration, RetrievedContent, response_ge
 from citewell.conversations.session_ids import new_session_id
 from citewell.errors import CitewellError, EndlessAnswerError, MissingExtraError
 from citewell.models import RetrievalRequest
-from citewell.values import Completed, Failed, Question, filters_of
+from citewell.values import FILTER_FIELDS, Completed, Failed, Question, filters_of
 
 try:
     from mcp.server import MCPServer
@@ -33,6 +33,8 @@ INSTRUCTIONS = (
     "One book or documentation site. `ask` gives a short answer in which every sentence is checked and cited, or says "
     "that the book does not know. `search_documentation` gives passages. `read_page` gives a whole page as Markdown."
 )
+
+_Values = str | Annotated[Sequence[str], Field(max_length=100)]
 
 
 class BookServer(MCPServer[None]):
@@ -65,7 +67,7 @@ def mcp_server(engine: Answering, book: ReadableBook) -> MCPServer[None]:
     async def search_documentation(
         query: str,
         top_k: Annotated[int, Field(ge=1, le=20)] = 5,
-        filters: Mapping[str, str | Sequence[str]] | None = None,
+        filters: Annotated[Mapping[str, _Values], Field(max_length=len(FILTER_FIELDS))] | None = None,
     ) -> RetrievedContent:
         with _told():
             asked = RetrievalRequest(query, top_k=top_k, filters=filters)

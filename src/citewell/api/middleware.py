@@ -5,9 +5,10 @@ Whatever a request takes (a slot, an engine's stream) is freed when the exchange
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import ParamSpec
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -22,6 +23,8 @@ from citewell.api.headers import API_HEADERS, Origins, request_id_of, traceparen
 from citewell.api.http_errors import LimitReached, PathUnknown, failure_of
 from citewell.api.metrics import Metrics
 from citewell.logs import Level, log, log_failure, request_context
+
+Given = ParamSpec("Given")
 
 MOST_TOLD = 100
 """Refused origins that are logged; anybody can make up more."""
@@ -160,6 +163,11 @@ async def _abort(scope: Scope) -> None:
 
 def json_reply(body: bytes, status: int = 200) -> Response:
     return Response(body, status, media_type="application/json")
+
+
+async def rendered(render: Callable[Given, bytes], *given: Given.args, **named: Given.kwargs) -> Response:
+    """A reply that may be of any length, written off the event loop."""
+    return json_reply(await asyncio.to_thread(render, *given, **named))
 
 
 def failure_response(exchange: Exchange, error: Exception) -> Response:

@@ -9,7 +9,7 @@ from pydantic import Field
 from citewell.api.app_state import state_of
 from citewell.api.dialects.wire import WholeReply, Wire, dumped, encoded
 from citewell.api.guarded_route import BookRoute
-from citewell.api.middleware import json_reply
+from citewell.api.middleware import json_reply, rendered
 from citewell.api.openapi import GUARD, KEYED, LIMITS, SERVICES, Kinds, failures, reply
 from citewell.document import Block, Part, Table, blocks_to_json, content
 from citewell.errors import InvalidInputError, NotFoundError
@@ -84,7 +84,7 @@ async def book(request: Request) -> Response:
     responses=reply("Pages in the order of the book", *LIMITS) | failures(*_READING),
 )
 async def pages(request: Request) -> Response:
-    return json_reply(pages_reply(await state_of(request).book.contents()))
+    return await rendered(pages_reply, await state_of(request).book.contents())
 
 
 @router.get(
@@ -129,7 +129,7 @@ async def page(
         ),
     ],
 ) -> Response:
-    return json_reply(page_reply(await state_of(request).book.page(url)))
+    return await rendered(page_reply, await state_of(request).book.page(url))
 
 
 def pages_reply(pages: list[PageEntry]) -> bytes:

@@ -9,7 +9,7 @@ from pydantic import Discriminator, Tag
 
 from citewell.api.admission.idempotency import KeyClaim
 from citewell.api.app_state import state_of
-from citewell.api.body import Json, parse
+from citewell.api.body import Json, parsed
 from citewell.api.dialects.message import MESSAGE_DIALECT, ChatRunRequest, ChatRunResponse
 from citewell.api.dialects.protocol import Dialect
 from citewell.api.dialects.query import QUERY_DIALECT, ChatRequest, ChatResponse
@@ -64,7 +64,7 @@ class EitherDialectRoute(ReaderRoute):
     async def checked(self, request: Request) -> Request:
         raw = await raw_body(request)
         try:
-            body = parse(raw)
+            body = await parsed(raw)
             exchange_of(request).dialect = dialect_of(body)
         except InvalidInputError:
             await admitted(request, self.policy, self.audience)

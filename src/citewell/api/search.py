@@ -1,5 +1,6 @@
 """Search as one types: the route and every name on the wire. Titles that begin so come first, then what is found."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated
@@ -59,7 +60,7 @@ async def search(
     state, query = state_of(request), q.strip()
     given = (source_url, page_title, section_heading, module, chapter, language, version)
     filters = filters_of({name: values for name, values in zip(FILTER_FIELDS, given, strict=True) if values})
-    titled = [] if filters else pages_titled(query, await state.book.contents())
+    titled = [] if filters else await asyncio.to_thread(pages_titled, query, await state.book.contents())
     found = await state.parts.book.search(query, top_k=limit, filters=filters)
     hits = merged(titled, (scored.passage for scored in found.passages))
     return json_reply(encoded(SearchResponse(results=hits[:limit])))
@@ -67,7 +68,7 @@ async def search(
 
 def pages_titled(query: str, contents: Sequence[PageEntry]) -> list[PageEntry]:
     """Pages in whose title a word begins with each word that was typed: the last one may be half a word."""
-    typed = query.lower().split()
+    typed = dict.fromkeys(query.lower().split())
 
     def fits(page: PageEntry) -> bool:
         words = re.findall(r"\w+", page.title.lower())

@@ -21,7 +21,7 @@ from citewell.api.dialects.wire import WholeReply, Wire, dumped, encoded
 from citewell.api.examples import EXAMPLE_ID, EXAMPLE_TURN, FEEDBACK_EXAMPLES
 from citewell.api.guard import caller_of
 from citewell.api.guarded_route import GuardedRoute, ReaderRoute
-from citewell.api.middleware import json_reply
+from citewell.api.middleware import json_reply, rendered
 from citewell.api.openapi import BODY, GUARD, KEYED, LIMITS, SERVICES, failures, reply
 from citewell.conversations.session_ids import session_id_of
 from citewell.conversations.turns import Turn, TurnPage, Vote
@@ -114,7 +114,7 @@ async def session(
     page = await state_of(request).parts.conversations.session(
         session_id, owner=caller_of(request).owner, limit=limit, before=before
     )
-    return json_reply(session_reply(session_id, page))
+    return await rendered(session_reply, session_id, page)
 
 
 @router.delete(

@@ -19,7 +19,7 @@ from citewell.gate.markers import (
 )
 from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
 from citewell.instructions import is_instruction, is_instruction_in_code
-from citewell.judge import TURN, Claim, Finding, Judge, Shown, claim_of, plain, refers_back, without_emphasis
+from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, refers_back, without_emphasis
 from citewell.values import Passage
 
 _BOX: Final = re.compile(r"^\[[ xX]\]\s+")
@@ -88,15 +88,9 @@ class Checker:
 
     async def decide(self, pieces: Sequence[Piece]) -> list[Decision]:
         """A decision for each piece; all that needs the judge goes to it together."""
-        decided: list[Decision | None] = []
-        asked: list[tuple[int, Claim]] = []
-        for i, piece in enumerate(pieces):
-            found = self._prepared(piece)
-            decided.append(found if isinstance(found, Decision) else None)
-            if isinstance(found, Claim):
-                asked.append((i, found))
-            if i % TURN == TURN - 1:
-                await asyncio.sleep(0)
+        prepared = await asyncio.to_thread(lambda: [self._prepared(piece) for piece in pieces]) if pieces else []
+        decided = [found if isinstance(found, Decision) else None for found in prepared]
+        asked = [(i, found) for i, found in enumerate(prepared) if isinstance(found, Claim)]
         findings = await self._shown.find([claim for _, claim in asked]) if asked else []
         for (i, claim), finding in zip(asked, findings, strict=True):
             decided[i] = self._concluded(pieces[i], claim, finding)

@@ -4,13 +4,12 @@ from citewell.judge.checking import MAX_CHECKED, Checked, CheckedSentence, check
 from citewell.judge.claims import Claim, claim_of, refers_back, without_emphasis
 from citewell.judge.conflicts import Conflict, Conflicts, Statement
 from citewell.judge.quotes import plain
-from citewell.judge.shown import TURN, Finding, Shown
+from citewell.judge.shown import Finding, Shown
 from citewell.judge.trained import Lines, TrainedJudge
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
 
 __all__ = [
     "MAX_CHECKED",
-    "TURN",
     "Checked",
     "CheckedSentence",
     "Claim",

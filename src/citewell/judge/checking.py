@@ -1,5 +1,6 @@
 """Fact checking of any text: each sentence supported, contradicted or not stated by passages, with its place."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +9,7 @@ from typing import Final
 from citewell.document import ListItem, read_plain, sentences
 from citewell.errors import InvalidInputError
 from citewell.judge.claims import Claim, claim_of
-from citewell.judge.shown import Shown
+from citewell.judge.shown import Finding, Shown
 from citewell.judge.verdict import Judge, Outcome
 from citewell.values import Passage
 
@@ -55,20 +56,29 @@ def checkable(text: str) -> None:
 async def check(text: str, passages: Sequence[Passage], judge: Judge) -> list[CheckedSentence]:
     """Every sentence of the text, in order, against the passages, which `[1]`, `[2]` … in the text cite."""
     shown = Shown(judge)
-    for number, passage in enumerate(passages, start=1):
-        shown.show(number, passage)
-    found = list(_claims(text, shown.known))
-    findings = await shown.find([claim for _, _, claim in found])
-    checked = []
-    for (start, end, _), finding in zip(found, findings, strict=True):
-        best = next(iter(finding.places), None)
-        first, last = (finding.places[best] if best is not None else None) or (None, None)
-        checked.append(
-            CheckedSentence(
-                text[start:end], start, end, finding.outcome, finding.score, best, first, last, finding.reason
-            )
-        )
-    return _with_lead_ins(checked, [claim for _, _, claim in found])
+
+    def read() -> list[tuple[int, int, Claim]]:
+        for number, passage in enumerate(passages, start=1):
+            shown.show(number, passage)
+        return list(_claims(text, shown.known))
+
+    found = await asyncio.to_thread(read)
+    claims = [claim for _, _, claim in found]
+    findings = await shown.find(claims)
+
+    def told() -> list[CheckedSentence]:
+        places = ((text, start, end) for start, end, _ in found)
+        return _with_lead_ins([_checked(*at, made) for at, made in zip(places, findings, strict=True)], claims)
+
+    return await asyncio.to_thread(told)
+
+
+def _checked(text: str, start: int, end: int, finding: Finding) -> CheckedSentence:
+    best = next(iter(finding.places), None)
+    first, last = (finding.places[best] if best is not None else None) or (None, None)
+    return CheckedSentence(
+        text[start:end], start, end, finding.outcome, finding.score, best, first, last, finding.reason
+    )
 
 
 def _with_lead_ins(checked: list[CheckedSentence], claims: Sequence[Claim]) -> list[CheckedSentence]:
@@ -81,10 +91,11 @@ def _with_lead_ins(checked: list[CheckedSentence], claims: Sequence[Claim]) -> l
 
 
 async def check_with(search: Search, text: str, judge: Judge) -> Checked:
-    """The same against what a search finds for each sentence."""
+    """The same against what a search finds for each sentence; equal ones are searched once."""
     passages: dict[str, Passage] = {}
-    for start, end, _ in _claims(text, lambda stem: True):
-        for passage in await search(text[start:end]):
+    found = await asyncio.to_thread(lambda: list(_claims(text, lambda stem: True)))
+    for sentence in dict.fromkeys(text[start:end] for start, end, _ in found):
+        for passage in await search(sentence):
             passages.setdefault(passage.id, passage)
     return Checked(tuple(await check(text, list(passages.values()), judge)), tuple(passages.values()))
 

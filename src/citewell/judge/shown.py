@@ -27,9 +27,6 @@ _ABRIDGED: Final = 0.95
 _AT_ONCE: Final = 5
 """Windows that a judge which sees all at once is shown with a sentence."""
 
-TURN: Final = 16
-"""Sentences after which others on the event loop have their turn: an answer may have thousands."""
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -75,6 +72,7 @@ class Shown:
         """In how many windows a stem stands."""
         self._granted: list[tuple[str, Mapping[int, Place | None]]] = []
         """Sentences found supported so far, as many of the last ones as a judge reads, with their places."""
+        self._granted_size = 0
 
     def __contains__(self, number: int) -> bool:
         return number in self._quotes
@@ -110,11 +108,7 @@ class Shown:
 
     async def find(self, claims: Sequence[Claim]) -> list[Finding]:
         """The best finding for each claim, in their order."""
-        found: list[Finding | None] = []
-        for claim in claims:
-            found.append(self._settled(claim))
-            if len(found) % TURN == 0:
-                await asyncio.sleep(0)
+        found = await asyncio.to_thread(lambda: [self._settled(claim) for claim in claims])
         rounds = (self._all,) if self._judge.at_once else (self._nearest, self._further)
         for choose in rounds:
             await self._round(claims, found, choose)
@@ -127,8 +121,9 @@ class Shown:
         """A sentence that sums up those before it rests on them: what they were found in supports it too."""
         if finding.supported:
             self._granted.append((claim.text, finding.places))
-            while sum(len(text) for text, _ in self._granted) > LONGEST and len(self._granted) > 1:
-                del self._granted[0]
+            self._granted_size += len(claim.text)
+            while self._granted_size > LONGEST and len(self._granted) > 1:
+                self._granted_size -= len(self._granted.pop(0)[0])
         elif not finding.reason and len(self._granted) > 1:
             said = "\n".join(text for text, _ in self._granted)[-LONGEST:]
             [verdict] = await self._judge.judge([(claim.text, (said,))])
@@ -145,10 +140,15 @@ class Shown:
         self, claims: Sequence[Claim], found: list[Finding | None], choose: "Callable[[Claim], list[_Seen]]"
     ) -> None:
         left = [i for i, f in enumerate(found) if f is None or (not f.supported and not f.reason)]
-        asked = [(i, seen) for i in left for seen in choose(claims[i])]
+        asked = await asyncio.to_thread(lambda: [(i, seen) for i in left for seen in choose(claims[i])])
         pairs: list[Pair] = [(claims[i].text, tuple(w.text for w in seen)) for i, seen in asked]
-        for (i, seen), verdict in zip(asked, await self._judge.judge(pairs) if pairs else (), strict=True):
-            found[i] = self._better(claims[i], found[i], seen, verdict)
+        verdicts = await self._judge.judge(pairs) if pairs else ()
+
+        def weigh() -> None:
+            for (i, seen), verdict in zip(asked, verdicts, strict=True):
+                found[i] = self._better(claims[i], found[i], seen, verdict)
+
+        await asyncio.to_thread(weigh)
 
     def _better(self, claim: Claim, before: Finding | None, seen: "_Seen", verdict: Verdict) -> Finding:
         supported = verdict.outcome == "supported"

@@ -4,11 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Self
+from typing import Final, Self
 
 from citewell.errors import ConfigurationError
 from citewell.inference import ReadingModel, Support
 from citewell.judge.verdict import Pair, Verdict
+
+_AT_A_TIME: Final = 64
+"""Pairs that are handed over in one turn of the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,9 @@ class TrainedJudge:
     async def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         texts = list(dict.fromkeys(window for _, windows in pairs for window in windows))
         encoded = dict(zip(texts, await self._model.encode(texts), strict=True))
-        found = await self._model.support_all([(claim, [encoded[w] for w in windows]) for claim, windows in pairs])
-        return [self._verdict(support) for support in found]
+        asked = [(claim, [encoded[w] for w in windows]) for claim, windows in pairs]
+        stretches = [asked[first : first + _AT_A_TIME] for first in range(0, len(asked), _AT_A_TIME)]
+        return [self._verdict(told) for stretch in stretches for told in await self._model.support_all(stretch)]
 
     def _verdict(self, support: Support) -> Verdict:
         if support.supported >= self._lines.supported:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urljoin
 
 from pydantic import Field
@@ -28,7 +28,7 @@ class ContentPart(Wire):
 
 class CompletionMessage(Wire):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[ContentPart] | None = None
+    content: str | Annotated[list[ContentPart], Field(fail_fast=True)] | None = None
 
     @property
     def plain(self) -> str:
@@ -45,6 +45,7 @@ class CompletionRequest(Wire):
     """The last user message is the question, those before it are its history. Sampling settings are ignored."""
 
     messages: list[CompletionMessage] = Field(
+        fail_fast=True,
         min_length=1,
         max_length=MAX_MESSAGES,
         examples=[[{"role": "user", "content": "What is ROS 2?"}]],
