@@ -1,8 +1,12 @@
-"""Fuzzing: whatever is read, nothing but our own errors comes out. The corpus keeps what once broke something.
+"""Fuzzing: whatever is read, nothing but our own errors comes out.
 
-With atheris installed, `python -m tests.faults.fuzz Markdown` looks further, guided by coverage.
+The corpus keeps what once broke something, and something whole of each kind, from which `fuzz.py` goes on.
 """
 
+import re
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,3 +39,18 @@ def test_any_text_is_read_or_refused(name: str, text: str) -> None:
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_what_once_broke_something_is_read_or_refused(name: str, path: Path) -> None:
     READERS[name](path.read_bytes())
+
+
+@pytest.mark.unbounded
+@pytest.mark.timeout(1800)
+@pytest.mark.fault("fuzzed, guided by coverage", "no crash, no hang, only our own errors")
+def test_what_coverage_leads_to_is_read_or_refused(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    pytest.importorskip("atheris", reason="atheris is not installed: uv pip install --group fuzz")
+    with (tmp_path / "log").open("wb") as log:
+        ended = subprocess.run([sys.executable, "-m", "tests.faults.fuzz", "1000"], stderr=log, check=False)
+    told = (tmp_path / "log").read_text("utf-8", "replace")
+    assert ended.returncode == 0, told[-3000:]
+    runs = [int(number) for number in re.findall(r"^Done (\d+) runs", told, re.MULTILINE)]
+    record_property("figure", f"{len(runs)} readers, {sum(runs):,} runs")
