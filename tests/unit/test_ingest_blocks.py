@@ -104,6 +104,12 @@ def test_a_figure_has_its_caption() -> None:
     assert outline(page) == [("paragraph", "a plot", ()), ("caption", "Fig. 1: speed", ()), ("paragraph", "after", ())]
 
 
+def test_a_caption_that_stands_indented_in_tags_is_no_code() -> None:
+    source = '<div>\n    <img src="a.png"/>\n    <figcaption>How <code>a</code> is made.</figcaption>\n</div>\n\nText.'
+    for page in (markdown(source, "mkdocs"), markdown(source, "docusaurus")):
+        assert outline(page) == [("caption", "How `a` is made.", ()), ("paragraph", "Text.", ())]
+
+
 def test_every_block_has_the_anchor_of_its_heading() -> None:
     page = markdown("# T\n\na\n\n## Setup {#go}\n\nb\n\n- c\n")
     assert [block.anchor for block in page.blocks] == ["", "", "go", "go", "go"]

@@ -33,6 +33,15 @@ def test_of_html_what_no_menu_shows_counts() -> None:
     assert page.letters == letters("card" + "text" * 10)
 
 
+async def test_the_page_for_addresses_that_a_site_has_not_is_no_page(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    for name in ("index.html", "404.html"):
+        (site / name).write_text("<main><h1>Pumps</h1><p>They move water.</p></main>")
+    report = await report_of(site, tmp_path / "data")
+    assert [each.place for each in report.left_out] == ["404.html"]
+
+
 async def report_of(folder: Path, data: Path) -> IngestReport:
     writer = EdgeWriter(data, spare_bytes=0)
     options = IngestOptions(max_failure_share=1)

@@ -110,8 +110,8 @@ def test_no_file_outside_the_book_is_read(tmp_path: Path, source: str) -> None:
 
 
 def test_a_tilde_shortens_names_and_begins_paths(tmp_path: Path) -> None:
-    source = "Call :func:`~arm.joints.move` or edit :file:`~/.config/arm.toml`.\n"
-    assert rst(tmp_path, source) == "Call `move()` or edit `~/.config/arm.toml`."
+    source = "Call :func:`~arm.joints.move`, :meth:`~@Arm.stop` or edit :file:`~/.config/arm.toml`.\n"
+    assert rst(tmp_path, source) == "Call `move()`, `stop()` or edit `~/.config/arm.toml`."
 
 
 def test_a_file_that_includes_itself_ends(tmp_path: Path) -> None:

@@ -1,40 +1,19 @@
 """Blocks as JSON and back: as the index keeps them and as `/book/page` gives them. Defaults are left out."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import get_args
 
-from citewell.document.blocks import (
-    Admonition,
-    Block,
-    Caption,
-    Code,
-    Definition,
-    Formula,
-    Heading,
-    ListItem,
-    Paragraph,
-    Part,
-    Row,
-    Tab,
-    Table,
-)
+from citewell.document.blocks import Block, Part, Row, Table
 from citewell.errors import SchemaValidationError
 
 Json = str | int | list["Json"] | dict[str, "Json"]
 
 KINDS: dict[str, type[Block]] = {
-    "heading": Heading,
-    "paragraph": Paragraph,
-    "list_item": ListItem,
-    "definition": Definition,
-    "table": Table,
-    "code": Code,
-    "formula": Formula,
-    "admonition": Admonition,
-    "tab": Tab,
-    "caption": Caption,
+    re.sub("(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in get_args(Block)
 }
+"""By the names that they have in JSON: `list_item` for ListItem."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _OWN = {
     kind: [f.name for f in fields(kind) if f.name in kind.__match_args__ and kind is not Table]

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from citewell.errors import IngestError
@@ -13,7 +14,7 @@ from citewell.ingest.formats.epub import EpubBook, EpubDocument, UnreadableEpub,
 from citewell.ingest.html import UnreadableHtml
 from citewell.ingest.pagetext import spoken
 from citewell.ingest.routes import joined, label_of
-from citewell.ingest.sources import Failure, Outcome, PageRead, Validators
+from citewell.ingest.sources import Failure, Outcome, PageRead, Validators, page_read
 from citewell.values import Page
 
 MAX_BOOK_BYTES = 300_000_000
@@ -84,16 +85,10 @@ class BookSource:
         run = asyncio.to_thread if len(document.source) <= SMALL else worker.run
         try:
             read = await run(read_document, document.source)
-        except UnreadableHtml as error:
-            return Failure(url, "unreadable_document", str(error))
-        except UnreadablePage as error:
+        except (UnreadableHtml, UnreadablePage) as error:
             return Failure(url, error.code, str(error))
-        text = read.text.text
-        if not text.strip():
+        if not read.text.blocks:
             return Failure(url, "empty_page", "The document has no text.", is_lost=False)
         title = read.title or book.title or label_of(self._path.stem)
-        language = read.language or book.language or spoken(text)
-        return PageRead(
-            Page(url, title, text, tuple(read.text.blocks), module=book.title, language=language),
-            letters=read.letters,
-        )
+        content = replace(read, title=title, module=book.title, language=read.language or book.language)
+        return page_read(url, content)

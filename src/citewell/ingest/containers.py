@@ -2,7 +2,7 @@
 
 import re
 
-from citewell.ingest import marks
+from citewell.ingest.marks import END, Mark
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 _ADMONITION = re.compile(
@@ -34,8 +34,8 @@ def at_margin(source: str, deep: int = 0) -> str:
         width = _columns(indent) + _STEP
         end = _body_end(lines, i + 1, width)
         body = [indent + _without(text, width) for text in lines[i + 1 : end]]
-        opening = marks.tab(opened["title"]) if opened.re is _TAB else _box(opened)
-        out.extend(["", indent + opening, "", at_margin("\n".join(body), deep + 1), "", indent + marks.end(), ""])
+        opening = Mark("tab", opened["title"]) if opened.re is _TAB else _box(opened)
+        out.extend(["", f"{indent}{opening}", "", at_margin("\n".join(body), deep + 1), "", f"{indent}{END}", ""])
         i = end
     return "\n".join(out)
 
@@ -45,8 +45,8 @@ def _with_bars(row: str) -> str:
     return _CODE_IN_ROW.sub(lambda m: re.sub(r"(?<!\\)\|", r"\\|", m.group()), row)
 
 
-def _box(opened: re.Match[str]) -> str:
-    return marks.box("" if opened["title"] == "" else opened["kind"], opened["title"] or "")
+def _box(opened: re.Match[str]) -> Mark:
+    return Mark("box", opened["title"] or "", "" if opened["title"] == "" else opened["kind"])
 
 
 def _closes(line: str, fence: str) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -156,28 +156,16 @@ def _site(url: str) -> tuple[str, int]:
 
 async def _bounded(response: httpx.Response, limit: int) -> bytes:
     """The body, unpacked piece by piece: httpx would unpack a bomb in one."""
-    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-    chunks = response.aiter_raw(65536)
-    if encoding in ("", "identity"):
-        return await _collected(chunks, limit)
-    if encoding not in ("gzip", "x-gzip", "deflate"):
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise FetchError("unsupported_encoding", f"The site sent {encoding!r:.40} although it was not asked to.")
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding not in ("", "identity") else None
     out = bytearray()
-    async for chunk in chunks:
+    async for chunk in response.aiter_raw(65536):
         try:
-            out += unpacker.decompress(chunk, limit + 1 - len(out))
+            out += unpacker.decompress(chunk, limit + 1 - len(out)) if unpacker else chunk
         except zlib.error as error:
             raise FetchError("damaged", "The compressed answer is damaged.") from error
-        if len(out) > limit:
-            raise _too_large(limit)
-    return bytes(out)
-
-
-async def _collected(chunks: AsyncIterator[bytes], limit: int) -> bytes:
-    out = bytearray()
-    async for chunk in chunks:
-        out += chunk
         if len(out) > limit:
             raise _too_large(limit)
     return bytes(out)

@@ -19,9 +19,9 @@ from citewell.ingest.frontmatter import FrontMatter, category_label, split_front
 from citewell.ingest.html import UnreadableHtml, read_html
 from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, roots_of
 from citewell.ingest.markdown import Flavour, read_markdown
-from citewell.ingest.pagetext import plain, spoken
+from citewell.ingest.pagetext import PageContent, plain
 from citewell.ingest.routes import docusaurus_route, html_route, joined, label_of, legible, mkdocs_route
-from citewell.ingest.share import markdown_letters, rst_letters
+from citewell.ingest.share import markdown_letters
 from citewell.ingest.sources import (
     ASCIIDOC_SUFFIXES,
     HTML_SUFFIXES,
@@ -31,12 +31,10 @@ from citewell.ingest.sources import (
     Failure,
     LeftOut,
     Outcome,
-    PageRead,
     Validators,
+    page_read,
 )
-from citewell.values import Page
 
-_NOT_FOUND = {"404": "It is what a site shows for an address that it has not."}
 _CATEGORY_FILES = ("_category_.json", "_category_.yml", "_category_.yaml")
 
 
@@ -166,6 +164,8 @@ class FolderSource:
                 left_out.append(self._left_out(file.path, f"{root.contents.name} does not list it."))
             elif _is_partial(file.relative):
                 left_out.append(self._left_out(file.path, "A name that begins with _ is no page, nor is a test."))
+            elif file.path.name == "404.html":
+                left_out.append(self._left_out(file.path, "It is what a site shows for an address that it has not."))
             else:
                 found.append(file)
         return found
@@ -181,22 +181,17 @@ class FolderSource:
             if len(source) > most:
                 raise PageIsLarge
             if file.path.suffix.lower() in HTML_SUFFIXES:
-                return self._html(file, source)
+                return self._came(file, self._url(file, front), read_html(source))
             if file.is_rst:
                 return self._rst(file, source)
             front, body = split_front_matter(source)
             if front.hidden:
                 return self._left_out(file.path, "It is a draft or unlisted, as its front matter says.")
             return self._markdown(file, front, body, most)
-        except UnreadableFile as error:
+        except (UnreadableFile, UnreadableHtml, notebook.UnreadableNotebook) as error:
             return Failure(self._url(file, front), error.code, str(error))
-        except UnreadableHtml as error:
-            return Failure(self._url(file, front), "unreadable_html", str(error))
-        except notebook.UnreadableNotebook as error:
-            return Failure(self._url(file, front), "unreadable_document", str(error))
 
     def _markdown(self, file: _File, front: FrontMatter, body: str, most: int) -> Outcome:
-        url = self._url(file, front)
         source = self._expanded(file, body)
         if len(source.text) > most:
             raise PageIsLarge
@@ -204,31 +199,30 @@ class FolderSource:
         read = read_markdown(source.text, flavour, lambda target: self._partial(file, target))
         if not read.text.blocks:
             read.text.prose(front.description)
-        if not read.text.blocks:
-            return Failure(url, "empty_page", "The file has no text.", is_lost=False)
-        problems = []
-        if front.problem:
-            problems.append(Failure(url, "bad_front_matter", front.problem, is_lost=False))
-        if read.unclosed:
-            names = ", ".join(f"<{name}>" for name in read.unclosed[:5])
-            problems.append(Failure(url, "unclosed_tag", f"Never closed: {names}.", is_lost=False))
-        if source.problem:
-            problems.append(Failure(url, "incomplete_page", source.problem, is_lost=False))
-        page = Page(
-            url=url,
-            title=(file.entry.title if file.entry else "")
-            or source.title
-            or plain(front.title)
-            or read.title
-            or label_of(file.path.stem),
-            text=read.text.text,
-            blocks=tuple(read.text.blocks),
-            module=self._module(file),
-            language=front.language or file.root.language or spoken(read.text.text),
-            version=file.root.version,
+        unclosed = ", ".join(f"<{name}>" for name in read.unclosed[:5])
+        content = PageContent(
+            read.text,
+            source.title or plain(front.title) or read.title,
+            language=front.language,
+            letters=markdown_letters(source.text, mdx=flavour == "docusaurus"),
+            problems=(
+                ("bad_front_matter", front.problem),
+                ("unclosed_tag", f"Never closed: {unclosed}." if unclosed else ""),
+                ("incomplete_page", source.problem),
+            ),
         )
-        stands = markdown_letters(source.text, mdx=flavour == "docusaurus")
-        return PageRead(page, tuple(problems), letters=stands)
+        return self._came(file, self._url(file, front), content)
+
+    def _came(self, file: _File, url: str, content: PageContent) -> Outcome:
+        """The page with what its place in the folder says of it."""
+        if content.rule_against:
+            return self._left_out(file.path, content.rule_against)
+        if not content.text.blocks:
+            return Failure(url, "empty_page", "The file has no text.", is_lost=False)
+        title = (file.entry.title if file.entry else "") or content.title or label_of(file.path.stem)
+        module = content.module or self._module(file)
+        language, version = content.language or file.root.language, file.root.version or content.version
+        return page_read(url, replace(content, title=title, module=module, language=language, version=version))
 
     def _expanded(self, file: _File, body: str) -> Expanded:
         """As Markdown, with what the page takes from other files. Raises UnreadableNotebook."""
@@ -255,43 +249,9 @@ class FolderSource:
             return self._left_out(file.path, "reStructuredText needs docutils: pip install 'citewell[rst]'.")
         url = self._url(file, FrontMatter())
         try:
-            read = read_rst(source, file.path, file.root.folder, self._folder, file.root.names)
+            return self._came(file, url, read_rst(source, file.path, file.root.folder, self._folder, file.root.names))
         except UnreadableRst as error:
-            return Failure(url, "unreadable_document", str(error))
-        if not read.text.blocks:
-            return Failure(url, "empty_page", "The file has no text.", is_lost=False)
-        page = Page(
-            url=url,
-            title=(file.entry.title if file.entry else "") or read.title or label_of(file.path.stem),
-            text=read.text.text,
-            blocks=tuple(read.text.blocks),
-            module=self._module(file),
-            language=file.root.language or spoken(read.text.text),
-            version=file.root.version,
-        )
-        problems = [Failure(url, "incomplete_page", read.problem, is_lost=False)] if read.problem else []
-        return PageRead(page, tuple(problems), letters=rst_letters(source))
-
-    def _html(self, file: _File, source: str) -> Outcome:
-        url = self._url(file, FrontMatter())
-        read = read_html(source)
-        if rule := read.rule_against or _NOT_FOUND.get(file.path.stem):
-            return self._left_out(file.path, rule)
-        text = read.text.text
-        if not text.strip():
-            return Failure(url, "empty_page", "The file has no text.", is_lost=False)
-        return PageRead(
-            Page(
-                url=url,
-                title=read.title or label_of(file.path.stem),
-                text=text,
-                blocks=tuple(read.text.blocks),
-                module=read.crumbs[0] if read.crumbs else self._module(file),
-                language=read.language or file.root.language or spoken(text),
-                version=file.root.version or read.version,
-            ),
-            letters=read.letters,
-        )
+            return Failure(url, error.code, str(error))
 
     def _url(self, file: _File, front: FrontMatter) -> str:
         root, path = file.root, file.relative

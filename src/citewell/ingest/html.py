@@ -1,12 +1,11 @@
 """HTML pages: the content of a page without navigation, buttons and what generators add; its title and language."""
 
 import re
-from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from citewell.ingest.html_blocks import Walk, attribute, children
-from citewell.ingest.pagetext import PageText, plain
+from citewell.ingest.pagetext import PageContent, PageText, plain
 from citewell.ingest.share import letters
 
 MAX_DEPTH = 200
@@ -67,29 +66,15 @@ _TITLE_END = re.compile(r"\s+[|—–-]\s+[^|—–]*$")
 class UnreadableHtml(ValueError):
     """The message says why."""
 
-
-@dataclass(frozen=True, slots=True)
-class HtmlPage:
-    text: PageText
-    title: str
-    language: str
-    version: str
-    crumbs: tuple[str, ...]
-    """The categories above the page, outermost first."""
-    links: tuple[str, ...]
-    """Every `href` of the whole page, as it stands."""
-    rule_against: str
-    """Why it is no page of the book; empty when it is one."""
-    letters: int
-    """Of everything that the page shows outside menus and the like."""
+    code = "unreadable_html"
 
 
-def read_html(source: str) -> HtmlPage:
+def read_html(source: str) -> PageContent:
     """Raises UnreadableHtml when the tags are nested deeper than any real page."""
     _check_depth(source)
     tree = LexborHTMLParser(_without_prefixes(source))
     links = tuple(href for a in tree.css("a[href]") if (href := a.attributes.get("href")))
-    crumbs = _crumbs(tree)
+    module = _module(tree)
     rule = _rule_against(tree)
     page = PageText()
     title = ""
@@ -108,12 +93,12 @@ def read_html(source: str) -> HtmlPage:
         title = plain(heading.text()) if heading else ""
     if not title and (named := tree.css_first("head > title")):
         title = plain(_TITLE_END.sub("", named.text())).replace("<no title>", "")  # which Sphinx writes
-    return HtmlPage(
+    return PageContent(
         text=page,
         title=title,
         language=attribute(tree.css_first("html"), "lang").split("-")[0].lower(),
         version=attribute(tree.css_first("meta[name='docsearch:version'], meta[name=docusaurus_version]"), "content"),
-        crumbs=crumbs,
+        module=module,
         links=links,
         rule_against=rule,
         letters=count,
@@ -195,7 +180,7 @@ def _check_depth(source: str) -> None:
             raise UnreadableHtml(f"The tags are nested more than {MAX_DEPTH} deep.")
 
 
-def _crumbs(tree: LexborHTMLParser) -> tuple[str, ...]:
+def _module(tree: LexborHTMLParser) -> str:
     items = tree.css(".breadcrumbs__item, .wy-breadcrumbs li, ol.breadcrumb li, .bd-breadcrumbs li")
-    labels = [plain(item.text()) for item in items]
-    return tuple(label for label in labels[:-1] if label and label.lower() not in ("home", "docs", "»"))
+    labels = (plain(item.text()) for item in items[:-1])
+    return next((label for label in labels if label and label.lower() not in ("home", "docs", "»")), "")

@@ -28,39 +28,21 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
         yield match.start(), at
 
 
-_BRACE_STOP = re.compile(r"[{}\"'`]|/\*|//")
+_BRACE_STOP = re.compile(r"[{}\"'`]|/\*|//")  # what begins with two slashes is rather an address than a comment
+_STATEMENT_STOP = re.compile(r"[()\[\]{}\"'`]|\n[ \t]*\n|/\*|//[^\n]*")
+_DEEPER = dict(zip("([{)]}", (1, 1, 1, -1, -1, -1), strict=True))
 
 
 def balanced(text: str, start: int) -> int | None:
     """Behind the brace that closes the one at `start`; None when there is none. Strings and comments are skipped."""
     depth = 0
-    at = start
-    limit = start + MAX_CHARACTERS
-    while stop := _BRACE_STOP.search(text, at, limit):
-        mark = stop.group()
-        at = stop.end()
-        if mark == "{":
-            depth += 1
-        elif mark == "}":
-            depth -= 1
-            if depth == 0:
-                return at
-        elif mark == "/*":
-            end = text.find("*/", at)
-            if end < 0:
-                return None
-            at = end + 2
-        elif mark == "//":
-            continue  # rather an address than a comment
-        elif mark == "`" or text.find("\n", at) == -1 or text.find(mark, at) < text.find("\n", at):
-            # An apostrophe in text between tags is no string: a string ends on its own line.
-            end = text.find(mark, at)
-            at = end + 1 if end >= 0 else at
+    at: int | None = start
+    while at is not None and (stop := _BRACE_STOP.search(text, at, start + MAX_CHARACTERS)):
+        depth += _DEEPER.get(stop.group(), 0)
+        at = _behind(text, stop)
+        if depth == 0 and stop.group() == "}":
+            return at
     return None
-
-
-_OPENERS, _CLOSERS = "([{", ")]}"
-_STATEMENT_STOP = re.compile(r"[()\[\]{}\"'`]|\n[ \t]*\n|/\*|//[^\n]*")
 
 
 def _statement_end(text: str, start: int) -> int:
@@ -68,20 +50,18 @@ def _statement_end(text: str, start: int) -> int:
     depth = 0
     at = start
     while stop := _STATEMENT_STOP.search(text, at):
-        mark = stop.group()
-        at = stop.end()
-        if mark in _OPENERS:
-            depth += 1
-        elif mark in _CLOSERS:
-            depth -= 1
-        elif mark in "\"'`":
-            end = text.find(mark, at)
-            line = text.find("\n", at)
-            if end >= 0 and (mark == "`" or line < 0 or end < line):
-                at = end + 1
-        elif mark == "/*":
-            end = text.find("*/", at)
-            at = end + 2 if end >= 0 else at
-        elif mark[0] == "\n" and depth <= 0:
+        depth += _DEEPER.get(stop.group(), 0)
+        if stop.group()[0] == "\n" and depth <= 0:
             return stop.start()
+        at = _behind(text, stop) or stop.end()
     return len(text)
+
+
+def _behind(text: str, stop: re.Match[str]) -> int | None:
+    """Where the string or comment that begins here ends; None for a comment without an end."""
+    mark, at = stop.group(), stop.end()
+    if mark == "/*":
+        return text.find("*/", at) + 2 if text.find("*/", at) >= 0 else None
+    end = text.find(mark, at) if mark in ("'", '"', "`") else -1
+    # An apostrophe in text between tags is no string: a string ends on its own line.
+    return end + 1 if end >= 0 and (mark == "`" or text.find("\n", at, end) < 0) else at

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from textwrap import dedent
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -16,7 +17,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from citewell.document import container_part
 from citewell.ingest.anchors import Anchors, explicit_id
 from citewell.ingest.containers import at_margin
-from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, NO_ANCHOR, Mark, mark_of, without_marks
+from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, NO_ANCHOR, Mark, has_marks, mark_of, without_marks
 from citewell.ingest.mdx import Partial, strip_mdx
 from citewell.ingest.pagetext import PageText, code_span
 
@@ -143,6 +144,9 @@ class _Render:
             case "fence":
                 self._begin_content()
                 self._page.code(token.content, token.info)
+            case "code_block" if has_marks(token.content):
+                # Tags that stood indented in other tags: no code, as their indentation means nothing in HTML.
+                self._blocks(_parser(self._flavour).parse(dedent(token.content)))
             case "code_block":
                 self._begin_content()
                 self._page.code(token.content)

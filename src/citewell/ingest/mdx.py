@@ -7,12 +7,13 @@ import html as entities
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import indent as indent_text
 
-from citewell.document import container_part
-from citewell.ingest import marks
+from citewell.document import container_part, fenced
 from citewell.ingest.fences import segments
 from citewell.ingest.html import fragment_markdown, is_unseen
 from citewell.ingest.javascript import MAX_CHARACTERS, balanced, statements
+from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, END, NO_ANCHOR, Mark, without_marks
 
 MAX_PARTIALS_DEEP = 5
 _MAX_FAILED = 100
@@ -201,7 +202,7 @@ class _Scan:
         if tag.low == "details" and not tag.is_close and not tag.place.is_row:
             summary = _SUMMARY.match(text, end)
             title = self._line(summary[1]) if summary else ""
-            return marks.alone(marks.box("details", title), tag.place.indent), summary.end() if summary else end
+            return Mark("box", title, "details").alone(tag.place.indent), summary.end() if summary else end
         if tag.low == "br" and tag.place.is_alone(text, end):
             return "", end
         return self._single(tag), end
@@ -219,7 +220,7 @@ class _Scan:
         place = tag.place
         match tag.low:
             case "code":
-                return marks.CODE_CLOSE if tag.is_close else "" if tag.is_single else marks.CODE_OPEN
+                return CODE_CLOSE if tag.is_close else "" if tag.is_single else CODE_OPEN
             case "img" | "image":
                 return tag.attributes.get("alt", "")
             case "br":
@@ -235,36 +236,36 @@ class _Scan:
         return ""
 
     def _block(self, tag: "_Tag") -> str:
-        opened: list[str] = []
+        opened: list[Mark] = []
         match tag.low, tag.is_close:
             case "tabs", True:
                 self._tab_labels[-1:] = []
             case "tabs", False:
                 self._tab_labels.append(_labels(tag.source))
             case (("tabitem" | "admonition" | "details"), True):
-                opened = [marks.end()]
+                opened = [END]
             case "tabitem", False:
                 value = tag.attributes.get("value", "")
                 known = self._tab_labels[-1] if self._tab_labels else {}
-                opened = [marks.tab(known.get(value) or tag.attributes.get("label") or value)]
+                opened = [Mark("tab", known.get(value) or tag.attributes.get("label") or value)]
             case "admonition", False:
-                opened = [marks.box(tag.attributes.get("type", "note"), tag.attributes.get("title", ""))]
+                opened = [Mark("box", tag.attributes.get("title", ""), tag.attributes.get("type", "note"))]
             case (("dl" | "dd" | "dt"), _):
                 opened = self._definitions(tag)
-        return "".join(marks.alone(mark, tag.place.indent) for mark in opened) or f"\n\n{tag.place.indent}"
+        return "".join(mark.alone(tag.place.indent) for mark in opened) or f"\n\n{tag.place.indent}"
 
-    def _definitions(self, tag: "_Tag") -> list[str]:
+    def _definitions(self, tag: "_Tag") -> list[Mark]:
         """What `<dd>` opens ends with it, with the next term or meaning, or with the list."""
         if tag.low == "dl" and not tag.is_close:
             self._meanings.append(False)
             return []
         if not self._meanings or (tag.low == "dt" and tag.is_close):
             return []
-        found = [marks.end()] if self._meanings.pop() else []
+        found = [END] if self._meanings.pop() else []
         if tag.low == "dl":
             return found
         self._meanings.append(tag.low == "dd" and not tag.is_close)
-        return [*found, marks.meaning()] if self._meanings[-1] else found
+        return [*found, Mark("meaning")] if self._meanings[-1] else found
 
     def _region(self, tag: "_Tag", inner: str) -> str:
         """A tag with its content, read as one."""
@@ -272,20 +273,20 @@ class _Scan:
             return ""
         match tag.low:
             case "dt":
-                term = marks.term(self._line(inner), tag.attributes.get("id", ""))
-                return "".join(marks.alone(mark, tag.place.indent) for mark in (*self._definitions(tag), term))
+                term = Mark("term", self._line(inner), tag.attributes.get("id", ""))
+                return "".join(mark.alone(tag.place.indent) for mark in (*self._definitions(tag), term))
             case "table":
                 inner = re.sub(r"\{[^{}]*\}", "", inner) if self.mdx else inner
                 return f"\n\n{fragment_markdown(f'<table>{inner}</table>')}\n\n"
             case "figcaption":
-                return marks.alone(marks.caption(self._line(inner)), tag.place.indent)
+                return Mark("caption", self._line(inner)).alone(tag.place.indent)
             case "pre" | "codeblock":
                 computed = self.mdx and tag.low == "codeblock" and inner.strip().startswith("{")
                 return "" if computed and not _TEMPLATE.search(inner) else _code(tag, inner)
             case _:
                 level = tag.attributes.get("as", "h2") if tag.low == "heading" else tag.low
                 signs = "#" * int(level[1:]) if level[1:].isdigit() else "##"
-                return f"\n\n{signs} {self._line(inner)} {{#{tag.attributes.get('id') or marks.NO_ANCHOR}}}\n\n"
+                return f"\n\n{signs} {self._line(inner)} {{#{tag.attributes.get('id') or NO_ANCHOR}}}\n\n"
 
     def _line(self, inner: str) -> str:
         return " ".join(self._prose(inner).split())
@@ -299,11 +300,10 @@ class _Scan:
             body = body.replace(f"{{props.{key}}}", value)
         imports, self._imports = self._imports, {}
         self._deep += 1
-        text = self.document(marks.without_marks(body))
+        text = self.document(without_marks(body))
         self._deep -= 1
         self._imports = imports
-        indent = tag.place.indent
-        return "\n\n" + "\n".join(indent + line if line.strip() else "" for line in text.split("\n")) + "\n\n"
+        return "\n\n" + indent_text(text, tag.place.indent) + "\n\n"
 
     def _closed(self, name: str) -> None:
         for i in range(len(self.open_tags) - 1, -1, -1):
@@ -357,7 +357,7 @@ def _component(tag: _Tag) -> str:
     """A tag of the site's own. What it does is not known, but what it is called and is given to show is."""
     indent = tag.place.indent
     part = container_part(tag.name)
-    closing = marks.alone(marks.end(), indent) if part else ""
+    closing = END.alone(indent) if part else ""
     if tag.is_close:
         return closing
     literals = [(m["key"] or "", (m["text"] or m["template"])) for m in _PROP.finditer(tag.source)]
@@ -369,7 +369,8 @@ def _component(tag: _Tag) -> str:
     lines = "\n".join(f"{indent}- {text}" for text in told)
     if part is None:
         return f"\n\n{lines}\n\n{indent}" if lines else ""
-    return f"{marks.alone(marks.part(tag.name), indent)}\n{lines}\n" + (closing if tag.is_single else f"\n{indent}")
+    opening = Mark("part", name=tag.name).alone(indent)
+    return f"{opening}\n{lines}\n" + (closing if tag.is_single else f"\n{indent}")
 
 
 def _is_shown(text: str, *, short: bool) -> bool:
@@ -389,11 +390,8 @@ def _code(tag: _Tag, inner: str) -> str:
 
 
 def _fenced(code: str, info: str, indent: str) -> str:
-    """Code as a block of its own, between as many backticks as it needs."""
-    code = code.strip("\n")
-    fence = "`" * max(3, max((len(run) for run in re.findall("`+", code)), default=0) + 1)
-    body = "\n".join(f"{indent}{line}" for line in code.split("\n"))
-    return f"\n\n{indent}{fence}{info}\n{body}\n{indent}{fence}\n\n{indent}"
+    """Code as a block of its own."""
+    return "\n\n" + indent_text(fenced(code.strip("\n"), info), indent, lambda _: True) + f"\n\n{indent}"
 
 
 def _place(text: str, start: int) -> _Place:
@@ -448,11 +446,11 @@ def _labels(tabs: str) -> dict[str, str]:
 def _directive(match: re.Match[str]) -> str:
     """A line `:::note[Title]` or `:::`."""
     if not match["name"]:
-        return f"\n{match['indent']}{marks.end()}\n"
+        return f"\n{match['indent']}{END}\n"
     rest = match["rest"].strip()
     label = ""
     if rest.startswith("["):
         close = rest.rfind("]")
         label, rest = (rest[1:close], rest[close + 1 :]) if close > 0 else ("", rest)
     rest = re.sub(r"\{[^{}]*\}\s*$", "", rest).strip()
-    return f"\n{match['indent']}{marks.box(match['name'], label or rest)}\n"
+    return f"\n{match['indent']}{Mark('box', label or rest, match['name'])}\n"

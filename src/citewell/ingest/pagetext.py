@@ -21,6 +21,7 @@ from citewell.document import (
     Tab,
     Table,
     code_info,
+    fenced,
     part_of,
     table_row,
 )
@@ -160,14 +161,10 @@ class PageText:
 
         A caption that stands right above it is its own, if it is not that of other code above.
         """
-        longest = max((len(run) for run in _BACKTICKS.findall(source)), default=0)
-        fence = "`" * max(3, longest + 1)
-        source = source.removesuffix("\n")
         info = _SPACE.sub(" ", info).strip().replace("`", "")
         language, title = code_info(info)
-        self._add(
-            partial(Code, language, title or self._caption_above()), self._write(f"{fence}{info}\n{source}\n{fence}")
-        )
+        caption = title or self._caption_above()
+        self._add(partial(Code, language, caption), self._write(fenced(source.removesuffix("\n"), info)))
 
     def _caption_above(self) -> str:
         match self.blocks[-2:]:
@@ -222,6 +219,26 @@ class PageText:
         self._parts.append(separator + block)
         self._length += len(separator) + len(block)
         return self._length - len(block.lstrip()), self._length - len(block) + len(block.rstrip())
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What a reader makes of a page's source."""
+
+    text: PageText
+    title: str = ""
+    module: str = ""
+    """The part of the book, if the page names it."""
+    language: str = ""
+    version: str = ""
+    letters: int = 0
+    """That stand in the source as readers see it."""
+    problems: tuple[tuple[str, str], ...] = ()
+    """Codes and messages of what is missing or wrong; an empty message is no problem."""
+    rule_against: str = ""
+    """Why it is no page of the book; empty when it is one."""
+    links: tuple[str, ...] = ()
+    """Every `href` of the whole page, as it stands."""
 
 
 def _lines(text: str) -> list[str]:

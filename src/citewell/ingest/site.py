@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.robotparser import RobotFileParser
@@ -17,12 +18,11 @@ from citewell.ingest.fetch import ROBOTS_NAME, Fetched, Fetcher, FetchError
 from citewell.ingest.frontmatter import split_front_matter
 from citewell.ingest.html import UnreadableHtml, read_html
 from citewell.ingest.markdown import MarkdownPage, read_markdown
-from citewell.ingest.pagetext import plain, spoken
+from citewell.ingest.pagetext import PageContent, plain
 from citewell.ingest.report import IngestOptions
 from citewell.ingest.routes import label_of
 from citewell.ingest.share import markdown_letters
-from citewell.ingest.sources import Failure, LeftOut, Outcome, PageRead, PageUnchanged, Validators
-from citewell.values import Page
+from citewell.ingest.sources import Failure, LeftOut, Outcome, PageUnchanged, Validators, page_read
 
 _DISALLOWED = "disallowed"
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
@@ -164,9 +164,7 @@ class _Crawl:
             if error.code == _DISALLOWED:
                 return None, []
             return Failure(url, error.code, str(error), is_gone=error.status in (404, 410)), []
-        except UnreadableHtml as error:
-            return Failure(url, "unreadable_html", str(error)), []
-        except UnreadablePage as error:
+        except (UnreadableHtml, UnreadablePage) as error:
             return Failure(url, error.code, str(error)), []
 
     async def _read(self, function: Callable[[str], Result], text: str) -> Result:
@@ -182,30 +180,21 @@ class _Crawl:
         links = [found for link in read.links if (found := self._site.page(fetched.url, link))]
         if read.rule_against:
             return LeftOut(fetched.url, read.rule_against), links
-        text = read.text.text
-        if not text.strip():
+        if not read.text.blocks:
             raise FetchError("empty_page", "The page has no text. Pages that scripts fill in cannot be read.")
-        page = Page(
-            url=fetched.url,
-            title=read.title or fetched.url,
-            text=text,
-            blocks=tuple(read.text.blocks),
-            module=read.crumbs[0] if read.crumbs else self._module(fetched.url),
-            language=read.language or spoken(text),
-            version=read.version,
-        )
-        return PageRead(page, validators=fetched.validators, letters=read.letters), links
+        module = read.module or self._module(fetched.url)
+        content = replace(read, title=read.title or fetched.url, module=module)
+        return page_read(fetched.url, content, fetched.validators), links
 
     async def _markdown(self, fetched: Fetched) -> Outcome:
         front, body = await asyncio.to_thread(split_front_matter, _decoded(fetched))
         read = await self._read(_read_markdown, body)
-        if not read.text.text.strip():
+        if not read.text.blocks:
             raise FetchError("empty_page", "The page has no text.")
         title = plain(front.title) or read.title or fetched.url
-        text = read.text.text
-        language = front.language or spoken(text)
-        page = Page(fetched.url, title, text, tuple(read.text.blocks), self._module(fetched.url), language)
-        return PageRead(page, validators=fetched.validators, letters=markdown_letters(body, mdx=True))
+        letters = markdown_letters(body, mdx=True)
+        content = PageContent(read.text, title, self._module(fetched.url), front.language, letters=letters)
+        return page_read(fetched.url, content, fetched.validators)
 
     def _module(self, url: str) -> str:
         below = urlsplit(url).path.removeprefix(self._site.prefix).strip("/").split("/")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from citewell.ingest.pagetext import PageContent, spoken
 from citewell.values import Page
 
 HTML_SUFFIXES = (".html", ".htm")
@@ -61,6 +62,15 @@ class LeftOut:
     """The file's path in the folder, or the page's address."""
     rule: str
     """Why, and what to do if it should come in."""
+
+
+def page_read(url: str, content: PageContent, validators: Validators | None = None) -> PageRead:
+    """A page that came in."""
+    text = content.text.text
+    language = content.language or spoken(text)
+    page = Page(url, content.title, text, tuple(content.text.blocks), content.module, language, content.version)
+    problems = tuple(Failure(url, code, message, is_lost=False) for code, message in content.problems if message)
+    return PageRead(page, problems, validators, content.letters)
 
 
 Outcome = PageRead | PageUnchanged | LeftOut | Failure

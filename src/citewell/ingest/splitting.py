@@ -10,6 +10,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 
 from citewell.document import (
     Admonition,
@@ -144,29 +146,23 @@ def _sections(page: Page) -> Iterator[_Section]:
     stack: list[Heading] = []
     places = _own_places(page.blocks)
     path: tuple[str, ...] = ()
-    inside: list[int] = []
-    begun: int | None = None
-    yielded = False
-
-    def section(end: int) -> _Section:
-        first = 0 if begun is None else begun
-        return _Section((*path, *(places[i] for i in inside)), page.blocks[first].anchor, first, end)
-
+    placed: list[tuple[int, tuple[int, tuple[str, ...]]]] = []
+    """The number of each block that is no heading, and that of the heading above with the path to the block."""
+    above = 0
     for number, block in enumerate(page.blocks):
-        is_heading = isinstance(block, Heading)
-        terms = [i for i in (*block.within, number) if i in places] if places and not is_heading else []
-        if begun is not None and (is_heading or terms != inside):
-            yield section(number)
-            yielded, begun = True, None
         if isinstance(block, Heading):
             while stack and stack[-1].level >= block.level:
                 stack.pop()
             stack.append(block)
-            path = _path(page, stack)
-        elif begun is None:
-            begun, inside = number, terms
-    if begun is not None or (page.blocks and not yielded):
-        yield section(len(page.blocks))
+            path, above = _path(page, stack), number
+        else:
+            terms = [i for i in (*block.within, number) if i in places] if places else []
+            placed.append((number, (max([above, *terms]), (*path, *(places[i] for i in terms)))))
+    for (_, path_below), run in groupby(placed, itemgetter(1)):
+        numbers = [number for number, _ in run]
+        yield _Section(path_below, page.blocks[numbers[0]].anchor, numbers[0], numbers[-1] + 1)
+    if page.blocks and not placed:
+        yield _Section(path, page.blocks[0].anchor, 0, len(page.blocks))
 
 
 def _path(page: Page, stack: Sequence[Heading]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from citewell.ingest.formats.includes import Expanded, Includes
+from citewell.ingest.formats.includes import Expanded, Includes, chosen_lines, marked_lines
 
 _HEADING = re.compile(r"^(={1,6})[ \t]+(\S.*?)(?:[ \t]+=+)?$")
 _ATTRIBUTE = re.compile(r"^:(!?[\w-]+!?):[ \t]*(.*)$")
@@ -15,7 +15,7 @@ _FENCE = re.compile(r"^(?:(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,})|(--)|(`
 _BOX = re.compile(r"^(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(.*)$")
 _KINDS = frozenset("NOTE TIP IMPORTANT WARNING CAUTION".split())
 _INCLUDE = re.compile(r"^include::([^\[\]]+)\[(.*)\]$")
-_TAG = re.compile(r"\btag::([\w-]+)\[\]|\bend::([\w-]+)\[\]")
+_TAG = re.compile(r"\btag::(?P<start>[\w-]+)\[\]|\bend::(?P<end>[\w-]+)\[\]")
 _ITEM = re.compile(r"^[ \t]*(\*{1,5}|-|\.{1,5}|\d+\.)[ \t]+(\S.*)$")
 _TERM = re.compile(r"^[ \t]*(\S.*?):{2,4}(?:[ \t]+(.*))?$")
 _CALLOUT = re.compile(r"[ \t]*(?://|#|--|;;)?[ \t]*<(?:\d+|\.)>(?=[ \t]*(?:<|$))|^<(?:\d+|\.)>[ \t]*")
@@ -191,22 +191,8 @@ def _closing(lines: list[str], first: int, mark: str) -> int:
 
 def _wanted(lines: list[str], options: str) -> list[str]:
     """The tagged regions or the lines that an include asks for; without options all, less the tags."""
-    tags = re.search(r"\btags?=([^\],\"]+)", options)
-    chosen = re.search(r"\blines=\"?([\d.;,\-]+)", options)
-    if chosen:
-        kept: list[str] = []
-        for part in re.split(r"[;,]", chosen[1]):
-            first, dots, last = part.partition("..")
-            if first.isdigit():
-                end = int(last) if last.isdigit() else len(lines) if dots else int(first)
-                kept += lines[int(first) - 1 : end]
-        return kept
-    names = set(re.split(r"[;,]", tags[1])) if tags else None
-    found: list[str] = []
-    within = 0
-    for line in lines:
-        if tag := _TAG.search(line):
-            within += (1 if tag[1] else -1) * ((tag[1] or tag[2]) in (names or ()))
-        elif names is None or within > 0:
-            found.append(line)
-    return found
+    if chosen := re.search(r"\blines=\"?([\d.;,\-]+)", options):
+        return chosen_lines(lines, chosen[1], "..")
+    if tags := re.search(r"\btags?=([^\],\"]+)", options):
+        return marked_lines(lines, _TAG, re.split(r"[;,]", tags[1]))
+    return [line for line in lines if not _TAG.search(line)]

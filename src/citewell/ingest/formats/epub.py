@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag
 
-from citewell.ingest.html import HtmlPage, read_html
+from citewell.ingest.html import read_html
+from citewell.ingest.pagetext import PageContent
 from citewell.ingest.plainxml import Element, UnreadableXml, elements
 
 MAX_FILES = 10_000
@@ -29,7 +30,7 @@ class EpubDocument:
     """Why there is no source."""
 
 
-def read_document(source: str) -> HtmlPage:
+def read_document(source: str) -> PageContent:
     """Raises UnreadableHtml."""
     return read_html(_SELF_CLOSED.sub(r"<\1\2></\1>", source))
 

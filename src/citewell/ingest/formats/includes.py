@@ -2,6 +2,8 @@
 
 import contextlib
 import posixpath
+import re
+from collections.abc import Container
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,6 +53,22 @@ class Includes:
             return None
         return text.replace("\r\n", "\n")
 
+    def excerpt(self, path: Path, target: str, mark: re.Pattern[str], deep: int) -> str:
+        """What `file.rs`, `file.rs:2:10` or `file.rs:name` stands for, without the marks of regions."""
+        name, _, wanted = target.partition(":")
+        text = self.read(path, name, deep)
+        if text is None:
+            return ""
+        lines = text.rstrip("\n").split("\n")
+        if not wanted.strip(":"):
+            lines = [line for line in lines if not mark.search(line)]
+        elif not wanted.strip(":,0123456789"):
+            lines = chosen_lines(lines, wanted)
+        else:
+            lines = marked_lines(lines, mark, {wanted.partition(":")[0]})
+            self.missing += [] if lines else [target]
+        return "\n".join(lines)
+
     @property
     def problem(self) -> str:
         """In one sentence; empty when everything was there."""
@@ -59,3 +77,32 @@ class Includes:
             return ""
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         return f"Left out, as the book's folder does not give it: {', '.join(names[:_NAMED])}{more}."
+
+
+def chosen_lines(lines: list[str], wanted: str, to: str = ":") -> list[str]:
+    """By numbers from 1: `3`, `2:10`, `:10` or `2:`, or several of them. `to` stands between first and last."""
+    found: list[str] = []
+    for part in re.split("[,;]", wanted):
+        first, between, last = (each.strip() for each in part.partition(to))
+        if _is_number(first or "1"):
+            start = max(int(first or 1) - 1, 0)
+            found += lines[start : int(last) if _is_number(last) else len(lines) if between else start + 1]
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10
+
+
+def marked_lines(lines: list[str], mark: re.Pattern[str], names: Container[str]) -> list[str]:
+    """The lines in the named regions, without marks. A mark has its region's name as its `start` or its `end`."""
+    found: list[str] = []
+    inside: set[str] = set()
+    for line in lines:
+        if edge := mark.search(line):
+            if edge["start"] in names:
+                inside.add(edge["start"])
+            inside.discard(edge["end"])
+        elif inside:
+            found.append(line)
+    return found

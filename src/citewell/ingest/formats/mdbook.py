@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -17,7 +16,7 @@ _CHAPTER = re.compile(
 )
 _PART = re.compile(r"^#[ \t]+(.+?)[ \t#]*$")
 _LINK = re.compile(r"(?P<lead>^[ \t]+)?(?P<escape>\\)?\{\{[ \t]*#(?P<kind>\w+)(?P<rest>[^}\n]*)\}\}", re.MULTILINE)
-_MARK = re.compile(r"\bANCHOR(?:_END)?:[ \t]*[\w-]+")
+_MARK = re.compile(r"\bANCHOR:[ \t]*(?P<start>[\w-]+)|\bANCHOR_END:[ \t]*(?P<end>[\w-]+)")
 _FENCE = re.compile(r"^(?P<lead>[ \t]*(?:>[ \t]?)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)$")
 _LISTING = re.compile(r"^[ \t]*<Listing\b(?P<attributes>(?:\"[^\"]*\"|'[^']*'|[^'\">])*)>[ \t]*$", re.MULTILINE)
 _LISTING_END = re.compile(r"^[ \t]*</Listing>[ \t]*$", re.MULTILINE)
@@ -137,41 +136,8 @@ class _PreprocessorExpansion:
                 return ""
 
     def _file(self, target: str, folder: Path, deep: int) -> str:
-        name, _, wanted = target.partition(":")
-        path = folder / name
-        text = self.includes.read(path, name, deep)
-        if text is None:
-            return ""
-        lines = _wanted(text.rstrip("\n").split("\n"), wanted)
-        if lines is None:
-            self.includes.missing.append(target)
-            return ""
-        return self.put_in("\n".join(lines), path.parent, deep + 1)
-
-
-def _wanted(lines: list[str], wanted: str) -> list[str] | None:
-    """`3`, `2:10`, `:10`, `2:` or the name of an anchor; None when there is no such anchor."""
-    first, colon, last = wanted.partition(":")
-    if not wanted.strip(":"):
-        return [line for line in lines if not _MARK.search(line)]
-    if all(not number or number.isdigit() for number in (first, last)):
-        start = max(int(first or 1) - 1, 0)
-        end = int(last) if last else len(lines) if colon else start + 1
-        return lines[start:end]
-    return _anchored(lines, first)
-
-
-def _anchored(lines: Iterable[str], name: str) -> list[str] | None:
-    opening, closing = (re.compile(rf"\b{mark}:[ \t]*{re.escape(name)}(?![\w-])") for mark in ("ANCHOR", "ANCHOR_END"))
-    found: list[str] | None = None
-    for line in lines:
-        if found is None:
-            found = [] if opening.search(line) else None
-        elif closing.search(line):
-            return found
-        elif not _MARK.search(line):
-            found.append(line)
-    return found
+        path = folder / target.partition(":")[0]
+        return self.put_in(self.includes.excerpt(path, target, _MARK, deep), path.parent, deep + 1)
 
 
 def _listings(text: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from citewell.ingest.fences import segments
 from citewell.ingest.formats.contents import NO_CONTENTS, Contents, Entry, matches
 from citewell.ingest.formats.docstrings import Documented, PythonFiles, as_markdown
-from citewell.ingest.formats.includes import Expanded, Includes
+from citewell.ingest.formats.includes import Expanded, Includes, chosen_lines
 from citewell.ingest.frontmatter import load_yaml
 
 CONFIGURATIONS = ("mkdocs.yml", "mkdocs.yaml")
@@ -18,7 +18,9 @@ _SNIPPET = re.compile(
     r"^(?P<indent>[ \t]*)(?P<escape>;)?-+8<-+[ \t]+(?P<quote>[\"'])(?P<to>.+?)(?P=quote)[ \t]*$", re.MULTILINE
 )
 _SNIPPETS = re.compile(r"^(?P<indent>[ \t]*)-+8<-+[ \t]*\n(?P<body>(?:.*\n)*?)[ \t]*-+8<-+[ \t]*$", re.MULTILINE)
-_SECTION = re.compile(r"-+8<-+[ \t]*\[[ \t]*(?P<edge>start|end)[ \t]*:[ \t]*(?P<name>[\w-]+)[ \t]*\]")
+_SECTION = re.compile(
+    r"-+8<-+[ \t]*\[[ \t]*(?:start[ \t]*:[ \t]*(?P<start>[\w-]+)|end[ \t]*:[ \t]*(?P<end>[\w-]+))[ \t]*\]"
+)
 _BRACED = re.compile(r"^(?P<indent>[ \t]*)\{!>?[ \t]*(?P<to>[^\s!]+)[^!\n]*!\}", re.MULTILINE)
 _MACRO = re.compile(
     r"^(?P<indent>[ \t]*)\{%-?[ \t]*include(?:-markdown)?[ \t]+[\"'](?P<to>[^\"'\n]+)[\"'][^%]*%\}", re.MULTILINE
@@ -169,9 +171,7 @@ class _SnippetExpansion:
     def _code(self, found: re.Match[str], deep: int) -> str:
         lines = self._file(found["to"], "", deep).split("\n")
         if chosen := _LINES.search(found["options"]):
-            ranges = [part.strip().partition(":") for part in chosen[1].split(",")]
-            wanted = [(int(a or 1), int(b or (len(lines) if colon else a))) for a, colon, b in ranges if a or b]
-            lines = [line for a, b in wanted for line in lines[a - 1 : b]]
+            lines = chosen_lines(lines, chosen[1])
         if not any(line.strip() for line in lines):
             return ""
         suffix = found["to"].rpartition(".")[2]
@@ -180,21 +180,11 @@ class _SnippetExpansion:
 
     def _file(self, target: str, indent: str, deep: int) -> str:
         """`file.md`, `file.md:section` or `file.md:2:5`."""
-        name, _, wanted = target.partition(":")
+        name = target.partition(":")[0]
         bases = (self.at.parent, *(self.book / base for base in self.site.snippet_paths))
         path = next((base / name for base in bases if (base / name).is_file()), bases[-1] / name)
-        text = self.includes.read(path, name, deep)
-        if text is None:
-            return ""
-        lines = text.rstrip("\n").split("\n")
-        first, _, last = wanted.partition(":")
-        if wanted and not wanted.replace(":", "").isdigit():
-            lines = _section(lines, wanted)
-            if not lines:
-                self.includes.missing.append(target)
-        elif wanted:
-            lines = lines[int(first or 1) - 1 : int(last) if last else None if ":" in wanted else int(first)]
-        return "\n".join(indent + line for line in self._put_in("\n".join(lines), deep + 1).split("\n"))
+        text = self._put_in(self.includes.excerpt(path, target, _SECTION, deep), deep + 1)
+        return "\n".join(indent + line for line in text.split("\n")) if text else ""
 
     def _with_autodoc(self, text: str, unknown: list[str]) -> str:
         python = PythonFiles(self.book, [self.book / path for path in self.site.python_paths])
@@ -221,18 +211,6 @@ class _SnippetExpansion:
                     "",
                 ]
         return "\n".join(out)
-
-
-def _section(lines: list[str], name: str) -> list[str]:
-    found: list[str] = []
-    is_inside = False
-    for line in lines:
-        edge = _SECTION.search(line)
-        if edge and edge["name"] == name:
-            is_inside = edge["edge"] == "start"
-        elif is_inside and not edge:
-            found.append(line)
-    return found
 
 
 def _shown(found: Documented, dotted: str, members: list[Documented], options: list[str]) -> Iterator[str]:

@@ -2,12 +2,16 @@
 
 import json
 
+from citewell.document import fenced
+
 MAX_OUTPUT = 4_000
 """Characters of what one cell printed."""
 
 
 class UnreadableNotebook(ValueError):
     """The message says why."""
+
+    code = "unreadable_document"
 
 
 def as_markdown(source: str) -> str:
@@ -28,7 +32,7 @@ def as_markdown(source: str) -> str:
         if cell.get("cell_type") == "markdown":
             parts.append(text)
         elif cell.get("cell_type") == "code" and text.strip():
-            parts.append(_fenced(text, language))
+            parts.append(fenced(text.rstrip(), language))
             outputs = cell.get("outputs")
             parts += [shown for output in outputs if (shown := _shown(output))] if isinstance(outputs, list) else []
     return "\n\n".join(parts)
@@ -53,17 +57,10 @@ def _shown(output: object) -> str:
     text = _text(data.get("text/plain")) if isinstance(data, dict) else _text(output.get("text"))
     if isinstance(data, dict) and any(str(kind).startswith("image/") for kind in data):
         return ""  # the words are those of the drawing library
-    return _fenced(text[:MAX_OUTPUT], "") if text.strip() else ""
+    return fenced(text[:MAX_OUTPUT].rstrip()) if text.strip() else ""
 
 
 def _text(value: object) -> str:
     if isinstance(value, list):
         return "".join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""
-
-
-def _fenced(code: str, language: str) -> str:
-    fence = "```"
-    while fence in code:
-        fence += "`"
-    return f"{fence}{language}\n{code.rstrip()}\n{fence}"

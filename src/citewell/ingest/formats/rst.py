@@ -13,15 +13,14 @@ from docutils.statemachine import StringList
 from docutils.utils import SystemMessage
 
 from citewell.ingest.formats.docstrings import PythonFiles
-from citewell.ingest.formats.includes import MAX_DEEP, Includes
+from citewell.ingest.formats.includes import MAX_DEEP, Includes, chosen_lines
 from citewell.ingest.formats.rst_blocks import Box, Described, Tabbed, write
 from citewell.ingest.formats.sphinx import Names
-from citewell.ingest.pagetext import PageText
+from citewell.ingest.pagetext import PageContent, PageText
+from citewell.ingest.share import rst_letters
 
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([\w:+.-]+)::", re.MULTILINE)
 _ROLE = re.compile(r":([a-zA-Z][\w:+.-]*):`|`:([a-zA-Z][\w:+.-]*):")
-_SHORTENED = re.compile(r"~[\w.]+(?:\(\))?$")
-"""A dotted name of which only the last part is shown; `~/.config` is a path."""
 _TARGETED = re.compile(r"^(?P<text>.*?)\s*<(?P<to>[^<>]+)>$", re.DOTALL)
 _SIGNATURE_NAME = re.compile(r"^(?:(?:async|class|exception|static|abstract|final|property|classmethod)\s+)*([\w.$]+)")
 _NOT_ID = re.compile(r"[^a-zA-Z0-9._]+")
@@ -76,13 +75,7 @@ _CODE_ROLES = frozenset(
 class UnreadableRst(ValueError):
     """The message says why."""
 
-
-@dataclass(frozen=True, slots=True)
-class RstPage:
-    text: PageText
-    title: str
-    problem: str
-    """What the page would have on its site and has not here."""
+    code = "unreadable_document"
 
 
 @dataclass(slots=True)
@@ -104,7 +97,7 @@ class _PageContext:
     included: int = 0
 
 
-def read_rst(source: str, page: Path, root: Path, book: Path, names: Names) -> RstPage:
+def read_rst(source: str, page: Path, root: Path, book: Path, names: Names) -> PageContent:
     """`root` is the folder of the pages; no file outside `book` is read. Raises UnreadableRst."""
     python = PythonFiles(book, [book, book / "src", root.parent, root.parent / "src"])
     reading = _PageContext(page, root, book, names, Includes(book), python)
@@ -116,10 +109,10 @@ def read_rst(source: str, page: Path, root: Path, book: Path, names: Names) -> R
     text = PageText()
     write(document, text)
     title = next((heading.title for heading in text.headings), "")
-    problems = [reading.includes.problem]
-    if reading.unknown:
-        problems.append(f"Poorer than the site: not known here: {', '.join(list(reading.unknown)[:5])}.")
-    return RstPage(text, title, " ".join(filter(None, problems)))
+    unknown = ", ".join(list(reading.unknown)[:5])
+    poorer = f"Poorer than the site: not known here: {unknown}." if unknown else ""
+    problem = " ".join(filter(None, (reading.includes.problem, poorer)))
+    return PageContent(text, title, letters=rst_letters(source), problems=(("incomplete_page", problem),))
 
 
 def _make_known(source: str) -> None:
@@ -316,7 +309,7 @@ def _included(directive: _Known) -> str | None:
         return None
     lines = text.rstrip("\n").split("\n")
     if chosen := directive.option("lines"):
-        lines = [line for start, end in _ranges(chosen, len(lines)) for line in lines[start:end]]
+        lines = chosen_lines(lines, chosen, "-")
     elif name := directive.option("pyobject"):
         lines = _python_object(text, name) or lines
     else:
@@ -330,23 +323,12 @@ def _included(directive: _Known) -> str | None:
 
 
 def _between(lines: list[str], directive: _Known) -> list[str]:
-    for name, offset in (("start-after", 1), ("start-at", 0)):
-        if mark := directive.option(name):
-            at = next((i for i, line in enumerate(lines) if mark in line), None)
-            lines = lines[at + offset :] if at is not None else lines
-    for name, offset in (("end-before", 0), ("end-at", 1)):
-        if mark := directive.option(name):
-            at = next((i for i, line in enumerate(lines) if mark in line), None)
-            lines = lines[: at + offset] if at is not None else lines
+    for name, offset in (("start-after", 1), ("start-at", 0), ("end-before", 0), ("end-at", 1)):
+        mark = directive.option(name)
+        at = next((i + offset for i, line in enumerate(lines) if mark in line), None) if mark else None
+        if at is not None:
+            lines = lines[at:] if name.startswith("start") else lines[:at]
     return lines
-
-
-def _ranges(chosen: str, count: int) -> Iterator[tuple[int, int]]:
-    for part in chosen.split(","):
-        first, dash, last = part.strip().partition("-")
-        if (first or "1").isdigit() and (last or "1").isdigit():
-            start = int(first or 1) - 1
-            yield start, int(last) if last else count if dash else start + 1
 
 
 def _python_object(text: str, name: str) -> list[str]:
@@ -477,31 +459,39 @@ class _Autodoc(_Known):
 def _role(
     name: str, rawtext: str, text: str, lineno: int, inliner: object, options: object = None, content: object = None
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """The words that a reference shows."""
     del rawtext, lineno, options, content
-    text = text.replace("\x00", "")
     reading = inliner.document.settings.reading  # type: ignore[attr-defined] # set by us; docutils passes any object
-    bare = name.lower().rpartition(":")[2]
+    return [_shown(reading, name.lower(), text.replace("\x00", ""))], []
+
+
+def _shown(reading: _PageContext, name: str, text: str) -> nodes.Node:
+    """The words or the code that a reference shows."""
+    bare = name.rpartition(":")[2]
     titled = _TARGETED.match(text)
     target = (titled["to"] if titled else text).strip()
-    if bare == "abbr" and (long := re.match(r"^(.*?)\s*\((.*)\)$", text)):
-        return [nodes.Text(f"{long[1]} ({long[2]})")], []
     if titled and titled["text"]:
-        return [nodes.literal(text, titled["text"]) if bare in _CODE_ROLES else nodes.Text(titled["text"])], []
-    if bare in ("ref", "numref", "doc", "any"):
-        return [nodes.Text(_reference(reading, bare, target))], []
-    if bare in ("pep", "rfc"):
-        return [nodes.Text(f"{bare.upper()} {target.split('#')[0]}")], []
-    if bare in ("eq", "cite", "footcite", "index", "bdg", "octicon", "fab", "fas"):
-        return [nodes.Text("" if bare != "index" else target)], []
+        return nodes.literal(text, titled["text"]) if bare in _CODE_ROLES else nodes.Text(titled["text"])
+    match bare:
+        case "ref" | "numref" | "doc" | "any":
+            return nodes.Text(_reference(reading, bare, target))
+        case "pep" | "rfc":
+            return nodes.Text(f"{bare.upper()} {target.split('#')[0]}")
+        case "index":
+            return nodes.Text(target)
+        case "eq" | "cite" | "footcite" | "bdg" | "octicon" | "fab" | "fas":
+            return nodes.Text("")
     if bare in _CODE_ROLES or ":" in name or bare.startswith("code"):
-        shown = target.lstrip("!")
-        if _SHORTENED.match(shown):
-            shown = shown[1:].rpartition(".")[2]
-        if bare in ("func", "meth") and not shown.endswith(")"):
-            shown += "()"
-        return [nodes.literal(shown, re.sub(r"[{}]", "", shown) if bare in ("samp", "file") else shown)], []
-    return [nodes.Text(target.replace("-->", "→"))], []
+        return nodes.literal(target, _shown_code(bare, target.lstrip("!")))
+    return nodes.Text(target.replace("-->", "→"))
+
+
+def _shown_code(kind: str, code: str) -> str:
+    """Of a dotted name behind a tilde the last part; `~/.config` is a path."""
+    if code.startswith("~") and not code.startswith(("~/", "~\\")):
+        code = code[1:].rpartition(".")[2]
+    if kind in ("func", "meth") and not code.endswith(")"):
+        code += "()"
+    return re.sub(r"[{}]", "", code) if kind in ("samp", "file") else code
 
 
 def _reference(reading: _PageContext, kind: str, target: str) -> str:

@@ -35,146 +35,122 @@ _SKIPPED = (
 
 
 def write(document: nodes.document, page: PageText) -> None:
-    _Walk(page).blocks(document.children, "", 0)
+    _Walk(page).blocks(document.children, "")
 
 
 class _Walk:
     def __init__(self, page: PageText) -> None:
         self._page = page
         self._deep = 0
+        self._level = 0
+        """Of the section that is being written."""
 
-    def blocks(self, children: Iterable[nodes.Node], indent: str, level: int) -> None:
+    def blocks(self, children: Iterable[nodes.Node], indent: str) -> None:
         if self._deep > _MAX_DEPTH:
             return
         self._deep += 1
         for child in children:
             if isinstance(child, nodes.Element) and not isinstance(child, _SKIPPED):
-                self._block(child, indent, level)
+                self._block(child, indent)
         self._deep -= 1
 
-    def _block(self, node: nodes.Element, indent: str, level: int) -> None:
+    def _block(self, node: nodes.Element, indent: str) -> None:
         """By the nearest of its classes that has a way of its own; a node without one is but what it holds."""
         writer = next((_WRITERS[kind] for kind in type(node).__mro__ if kind in _WRITERS), None)
         if writer is None:
-            self.blocks(node.children, indent, level)
+            self.blocks(node.children, indent)
         else:
-            writer(self, node, indent, level)
+            writer(self, node, indent)
 
-    def section(self, node: nodes.Element, indent: str, level: int) -> None:
+    def section(self, node: nodes.Element, indent: str) -> None:
         title = node.children[0] if node.children else None
         if isinstance(title, nodes.title):
-            self._page.heading(min(level + 1, 6), inline(title), node["ids"][0] if node["ids"] else "")
-        self.blocks(node.children[1:], indent, level + 1)
+            self._page.heading(min(self._level + 1, 6), inline(title), _id(node))
+        self._level += 1
+        self.blocks(node.children[1:], indent)
+        self._level -= 1
 
-    def prose(self, node: nodes.Element, indent: str, level: int) -> None:
-        del level
+    def prose(self, node: nodes.Element, indent: str) -> None:
         self._page.prose(inline(node), indent)
 
-    def caption(self, node: nodes.Element, indent: str, level: int) -> None:
-        del level
+    def caption(self, node: nodes.Element, indent: str) -> None:
         self._page.caption(inline(node), indent)
 
-    def formula(self, node: nodes.Element, indent: str, level: int) -> None:
-        del indent, level
+    def formula(self, node: nodes.Element, _: str) -> None:
         self._page.math(node.astext())
 
-    def lines(self, node: nodes.Element, indent: str, level: int) -> None:
-        del level
+    def lines(self, node: nodes.Element, indent: str) -> None:
         self._page.prose("\n".join(_lines(node)), indent)
 
-    def picture(self, node: nodes.Element, indent: str, level: int) -> None:
-        del level
+    def picture(self, node: nodes.Element, indent: str) -> None:
         self._page.prose(node.get("alt", ""), indent)
 
-    def note(self, node: nodes.Element, indent: str, level: int) -> None:
+    def note(self, node: nodes.Element, indent: str) -> None:
         """A footnote or citation, without its number."""
-        self.blocks([child for child in node.children if not isinstance(child, nodes.label)], indent, level)
+        self.blocks([child for child in node.children if not isinstance(child, nodes.label)], indent)
 
-    def tab(self, node: nodes.Element, indent: str, level: int) -> None:
-        depth = self._page.enter()
-        self._page.tab(node["label"], indent)
-        self.blocks(node.children, indent, level)
-        self._page.leave(depth)
+    def tab(self, node: nodes.Element, indent: str) -> None:
+        with self._page.inside():
+            self._page.tab(node["label"], indent)
+            self.blocks(node.children, indent)
 
-    def box(self, node: nodes.Element, indent: str, level: int) -> None:
+    def box(self, node: nodes.Element, indent: str) -> None:
         if "contents" in node["classes"]:
             return
-        title = node.children[0] if node.children and isinstance(node.children[0], nodes.title) else None
-        depth = self._page.enter()
-        kind = node.get("kind") or (node.tagname if isinstance(node, nodes.Admonition) else "")
-        self._page.box(
-            str(kind) if kind != "admonition" else "note", inline(title) if title is not None else "", indent
-        )
-        self.blocks(node.children[1 if title is not None else 0 :], indent, level)
-        self._page.leave(depth)
+        titles = [inline(child) for child in node.children[:1] if isinstance(child, nodes.title)]
+        kind = str(node.get("kind") or (node.tagname if isinstance(node, nodes.Admonition) else ""))
+        with self._page.inside():
+            self._page.box("note" if kind == "admonition" else kind, "".join(titles), indent)
+            self.blocks(node.children[len(titles) :], indent)
 
-    def described(self, node: nodes.Element, indent: str, level: int) -> None:
+    def described(self, node: nodes.Element, indent: str) -> None:
         terms = [term if node.get("is_term") else code_span(term) for term in node["terms"]]
-        self._entry(terms, node.children, node["ids"][0] if node["ids"] else "", indent, level)
+        self._entry(terms, node.children, _id(node), indent)
 
-    def _entry(self, terms: list[str], children: list[nodes.Node], anchor: str, indent: str, level: int) -> None:
+    def _entry(self, terms: list[str], children: Iterable[nodes.Node], anchor: str, indent: str) -> None:
         """A term with the first paragraph of what it means; the rest are blocks inside it."""
-        kept = [child for child in children if not isinstance(child, nodes.target | nodes.comment)]
-        depth = self._page.enter()
-        has_lead = bool(kept) and isinstance(kept[0], nodes.paragraph)
-        self._page.define(terms, inline(kept[0]) if has_lead else "", anchor)
-        self.blocks(kept[1 if has_lead else 0 :], indent, level)
-        self._page.leave(depth)
+        lead, rest = _led(children)
+        with self._page.inside():
+            self._page.define(terms, lead, anchor)
+            self.blocks(rest, indent)
 
-    def definitions(self, node: nodes.Element, indent: str, level: int) -> None:
+    def definitions(self, node: nodes.Element, indent: str) -> None:
         for entry in node.children:
-            if not isinstance(entry, nodes.Element):
-                continue
             if isinstance(entry, nodes.field):
-                self._field(entry, indent, level)
-                continue
-            terms = [
-                code_span(child.astext()) if isinstance(child, nodes.option_group) else inline(child)
-                for child in entry.children
-                if isinstance(child, nodes.term | nodes.option_group)
-            ]
-            bodies = [c for c in entry.children if isinstance(c, nodes.definition | nodes.description)]
-            term = next((c for c in entry.children if isinstance(c, nodes.term)), None)
-            anchor = term["ids"][0] if term is not None and term["ids"] else ""
-            self._entry(terms, [child for body in bodies for child in body.children], anchor, indent, level)
+                self._field(entry, indent)
+            elif isinstance(entry, nodes.Element):
+                named = [child for child in entry.children if isinstance(child, nodes.term | nodes.option_group)]
+                terms = [inline(n) if isinstance(n, nodes.term) else code_span(n.astext()) for n in named]
+                bodies = [c for c in entry.children if isinstance(c, nodes.definition | nodes.description)]
+                anchor = _id(named[0]) if named and isinstance(named[0], nodes.term) else ""
+                self._entry(terms, [child for body in bodies for child in body.children], anchor, indent)
 
-    def _field(self, entry: nodes.field, indent: str, level: int) -> None:
+    def _field(self, entry: nodes.field, indent: str) -> None:
         """`:param name: text` is an item; its kind stands before the name only where it is no parameter."""
         words = entry.children[0].astext().split()
-        body = entry.children[1].children if len(entry.children) > 1 else []
-        name = words[-1] if words else ""
         if words and words[0] in ("type", "rtype", "orphan", "tocdepth", "nocomments", "nosearch"):
             return
         is_parameter = len(words) > 1 and words[0] in _FIELDS
-        label = f"{code_span(name)}: " if is_parameter else f"{' '.join(words).capitalize()}: "
-        first = inline(body[0]) if body and isinstance(body[0], nodes.paragraph) else ""
-        depth = self._page.enter()
-        self._page.item("-", (label + first).strip(), indent)
-        self.blocks(body[1 if first else 0 :], indent + "  ", level)
-        self._page.leave(depth)
+        label = f"{code_span(words[-1])}: " if is_parameter else f"{' '.join(words).capitalize()}: "
+        self._item("-", label, entry.children[1].children if len(entry.children) > 1 else [], indent)
 
-    def items(self, node: nodes.Element, indent: str, level: int) -> None:
-        number = int(node.get("start", 1))
-        for entry in node.children:
-            if not isinstance(entry, nodes.list_item):
-                continue
-            marker = "-" if isinstance(node, nodes.bullet_list) else f"{number}."
-            number += 1
-            kept = [c for c in entry.children if not isinstance(c, nodes.comment | nodes.target)]
-            has_lead = bool(kept) and isinstance(kept[0], nodes.paragraph)
-            depth = self._page.enter()
-            self._page.item(marker, inline(kept[0]) if has_lead else "", indent)
-            self.blocks(kept[1 if has_lead else 0 :], indent + " " * (len(marker) + 1), level)
-            self._page.leave(depth)
+    def items(self, node: nodes.Element, indent: str) -> None:
+        entries = [entry for entry in node.children if isinstance(entry, nodes.list_item)]
+        for number, entry in enumerate(entries, int(node.get("start", 1))):
+            self._item("-" if isinstance(node, nodes.bullet_list) else f"{number}.", "", entry.children, indent)
 
-    def code(self, node: nodes.Element, indent: str, level: int) -> None:
-        del indent, level
+    def _item(self, marker: str, label: str, children: Iterable[nodes.Node], indent: str) -> None:
+        lead, rest = _led(children)
+        with self._page.inside():
+            self._page.item(marker, (label + lead).strip(), indent)
+            self.blocks(rest, indent + " " * (len(marker) + 1))
+
+    def code(self, node: nodes.Element, _: str) -> None:
         language = str(node.get("language", ""))
         language = language or next((name for name in node["classes"] if name not in ("code", "literal-block")), "")
         self._page.code(node.astext(), language if language not in ("none", "text", "default") else "")
 
-    def table(self, node: nodes.Element, indent: str, level: int) -> None:
-        del level
+    def table(self, node: nodes.Element, indent: str) -> None:
         if title := next(iter(node.findall(nodes.title)), None):
             self._page.caption(inline(title), indent)
         rows = [[_cell(cell) for cell in row.findall(nodes.entry)] for row in node.findall(nodes.row)]
@@ -183,7 +159,7 @@ class _Walk:
         self._page.table(rows)
 
 
-_WRITERS: dict[type, Callable[[_Walk, nodes.Element, str, int], None]] = {
+_WRITERS: dict[type, Callable[[_Walk, nodes.Element, str], None]] = {
     nodes.section: _Walk.section,
     nodes.caption: _Walk.caption,
     nodes.literal_block: _Walk.code,
@@ -212,6 +188,17 @@ _WRITERS: dict[type, Callable[[_Walk, nodes.Element, str, int], None]] = {
 _FIELDS = frozenset(
     "param parameter arg argument key keyword kwarg kwparam raise raises except exception var ivar cvar".split()
 )
+
+
+def _id(node: nodes.Element) -> str:
+    return str(node["ids"][0]) if node["ids"] else ""
+
+
+def _led(children: Iterable[nodes.Node]) -> tuple[str, list[nodes.Node]]:
+    """The words of the first paragraph, if it is that which comes first, and the rest."""
+    kept = [child for child in children if not isinstance(child, nodes.target | nodes.comment)]
+    has_lead = bool(kept) and isinstance(kept[0], nodes.paragraph)
+    return (inline(kept[0]), kept[1:]) if has_lead else ("", kept)
 
 
 def _cell(cell: nodes.entry) -> str:
