@@ -107,8 +107,10 @@ def instructions_in(page: Page) -> list[str]:
 
 def _may_address(text: str) -> bool:
     """Whether a sentence of it can be one: a quick look, because hardly any block of a book names somebody."""
-    is_plain = _PUNCTUATION.sub(" ", text).isascii() and "<|" not in text and not _PACKED.search(text)
-    return not is_plain or not _names().isdisjoint(_LETTERS.findall(text.lower()))
+    is_ascii = text.isascii() or _PUNCTUATION.sub(" ", text).isascii()
+    if not is_ascii or "<|" in text or not _names().isdisjoint(_LETTERS.findall(text.lower())):
+        return True
+    return _PACKED.search(text) is not None
 
 
 @cache

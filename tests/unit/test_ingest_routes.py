@@ -3,8 +3,9 @@ from pathlib import PurePosixPath
 import pytest
 
 from citewell.ingest.anchors import Anchors, explicit_id, github_slug
+from citewell.ingest.formats.includes import chosen_lines
 from citewell.ingest.frontmatter import FrontMatter, category_label, load_yaml, split_front_matter
-from citewell.ingest.routes import docusaurus_route, joined, label_of, mkdocs_route, without_number
+from citewell.ingest.routes import docusaurus_route, joined, label_of, mkdocs_route, path_of, without_number
 
 
 @pytest.mark.parametrize(
@@ -155,3 +156,15 @@ def test_front_matter_nested_without_end_is_a_problem_not_a_crash(deep: str) -> 
     front, body = split_front_matter(f"---\n{deep * 30_000}\n---\nBody")
     assert "nested deeper" in front.problem
     assert body == "Body"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen"),
+    [("2", "b"), ("2:3", "bc"), (":2", "ab"), ("3:", "cd"), ("1,3:", "acd"), ("9", ""), ("x", ""), ("1" * 5000, "")],
+)
+def test_lines_are_chosen_by_their_numbers(wanted: str, chosen: str) -> None:
+    assert "".join(chosen_lines(list("abcd"), wanted)) == chosen
+
+
+def test_what_is_no_address_has_no_path() -> None:
+    assert (path_of("https://a.example/docs/"), path_of("http://["), path_of("")) == ("docs", "", "")

@@ -89,28 +89,32 @@ def code_spans(text: str) -> Iterator[Span]:
 
 def ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     """Whether a sentence that begins at `begin` ends at a match of SENTENCE_END. Looks a word back and a word ahead."""
-    mark = match.group(1)
     following = _FOLLOWING.match(text, match.end())
-    opening, next_word = (following["opening"], following["word"]) if following else ("", "")
-    if mark != ".":
-        # "Wait… what", and "our “Hello, world!” project": a small letter goes on.
-        goes_on = mark[0] in ".…" or bool(match.group(2))
-        return not (goes_on and not opening and next_word[:1].islower())
-    if following is None or (following.end() == len(text) and not opening and not next_word):
+    if following is None or (following.end() == len(text) and not following["opening"] and not following["word"]):
         return True
+    opening, next_word = following["opening"], following["word"]
+    is_small = next_word[:1].islower()
+    if match[1] != ".":
+        # "Wait… what", and "our “Hello, world!” project": a small letter goes on.
+        goes_on = match[1][0] in ".…" or bool(match[2])
+        return not (goes_on and not opening and is_small)
     before = text[max(begin, match.start() - _LONGEST_WORD) : match.start()]
     word = _WORD_EDGE.split(before)[-1].lower()
-    if next_word[:1].islower() and "`" not in opening[:1] and not _IDENTIFIER.match(text, following.start("word")):
-        # "e.g. this", "approx. 5": a lower-case letter goes on; but a path or a name in code may begin a sentence.
+    if is_small and not _begins_small(text, following):
+        # "e.g. this", "approx. 5": a lower-case letter goes on.
         return word not in _ABBREVIATIONS and "\n" in text[match.end() : match.end() + 2] and len(word) > 3
-    if len(word) == 1 and before[-1:].isupper():
-        return False  # an initial
-    if _STEP_NUMBER.fullmatch(word) and _is_step(text, begin, match.start() - len(word)):
-        return False  # "3. Build the workspace": the number of a step
-    if word in _MAY_END:
-        return next_word.lower() in STOPWORDS
-    return word not in _ABBREVIATIONS
+    is_initial = len(word) == 1 and before[-1:].isupper()
+    if is_initial or _is_step(text, begin, match.start() - len(word), word):
+        return False
+    return next_word.lower() in STOPWORDS if word in _MAY_END else word not in _ABBREVIATIONS
 
 
-def _is_step(text: str, begin: int, number: int) -> bool:
-    return number - begin < _LONGEST_WORD and not text[begin:number].strip(" \t\n-*+")
+def _begins_small(text: str, following: re.Match[str]) -> bool:
+    """A path or a name in code may begin a sentence."""
+    return following["opening"][:1] == "`" or _IDENTIFIER.match(text, following.start("word")) is not None
+
+
+def _is_step(text: str, begin: int, number: int, word: str) -> bool:
+    """ "3. Build the workspace": the number of a step."""
+    is_first = number - begin < _LONGEST_WORD and not text[begin:number].strip(" \t\n-*+")
+    return is_first and _STEP_NUMBER.fullmatch(word) is not None

@@ -2,6 +2,7 @@
 
 import re
 
+from citewell.ingest.fences import columns, indented_end
 from citewell.ingest.marks import END, Mark
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
@@ -31,8 +32,8 @@ def at_margin(source: str, deep: int = 0) -> str:
             i += 1
             continue
         indent = opened["indent"]
-        width = _columns(indent) + _STEP
-        end = _body_end(lines, i + 1, width)
+        width = columns(indent) + _STEP
+        end = indented_end(lines, i + 1, width)
         body = [indent + _without(text, width) for text in lines[i + 1 : end]]
         opening = Mark("tab", opened["title"]) if opened.re is _TAB else _box(opened)
         out.extend(["", f"{indent}{opening}", "", at_margin("\n".join(body), deep + 1), "", f"{indent}{END}", ""])
@@ -52,21 +53,6 @@ def _box(opened: re.Match[str]) -> Mark:
 def _closes(line: str, fence: str) -> bool:
     stripped = line.strip()
     return len(stripped) >= len(fence) and set(stripped) == {fence[0]}
-
-
-def _body_end(lines: list[str], first: int, width: int) -> int:
-    end = first
-    for i in range(first, len(lines)):
-        line = lines[i]
-        if line.strip():
-            if _columns(line) < width:
-                break
-            end = i + 1
-    return end
-
-
-def _columns(line: str) -> int:
-    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(_STEP))
 
 
 def _without(line: str, columns: int) -> str:

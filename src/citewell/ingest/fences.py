@@ -1,4 +1,4 @@
-"""Fenced code told from the prose around it, line by line. Pure."""
+"""Blocks of lines: fenced code told from the prose around it, and what is indented under a line. Pure."""
 
 import re
 
@@ -16,7 +16,7 @@ def segments(source: str, *, unwrap: bool) -> list[tuple[bool, str]]:
     i = 0
     while i < len(lines):
         line = lines[i]
-        if comment := _comment_end(lines, i):
+        if ("<!--" in line or "{/*" in line) and (comment := _comment_end(lines, i)):
             prose.extend(lines[i:comment])
             i = comment
             continue
@@ -53,3 +53,19 @@ def _comment_end(lines: list[str], first: int) -> int:
 def _closing(lines: list[str], first: int, fence: str) -> int:
     close = re.compile(r"[ \t]*(?:>[ \t]?)*" + re.escape(fence[0]) + "{" + str(len(fence)) + r",}[ \t]*$")
     return next((i for i in range(first, len(lines)) if close.match(lines[i])), len(lines) - 1)
+
+
+def columns(line: str, tab: int = 4) -> int:
+    """How far a line is indented."""
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(tab))
+
+
+def indented_end(lines: list[str], first: int, width: int) -> int:
+    """Behind the last line that says something and is indented so far, from `first` on."""
+    end = first
+    for i in range(first, len(lines)):
+        if lines[i].strip():
+            if columns(lines[i]) < width:
+                break
+            end = i + 1
+    return end

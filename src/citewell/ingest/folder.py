@@ -14,7 +14,6 @@ from citewell.ingest.files import MAX_BYTES, UnreadableFile, read_bytes, read_te
 from citewell.ingest.formats import asciidoc, mdbook, mkdocs, myst, notebook
 from citewell.ingest.formats.contents import Entry
 from citewell.ingest.formats.includes import Expanded
-from citewell.ingest.formats.unread import UNREAD
 from citewell.ingest.frontmatter import FrontMatter, category_label, split_front_matter
 from citewell.ingest.html import UnreadableHtml, read_html
 from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, roots_of
@@ -28,6 +27,7 @@ from citewell.ingest.sources import (
     NOTEBOOK_SUFFIXES,
     RST_SUFFIXES,
     SUFFIXES,
+    UNREAD,
     Failure,
     LeftOut,
     Outcome,

@@ -38,12 +38,12 @@ def split_front_matter(source: str) -> tuple[FrontMatter, str]:
         return FrontMatter(problem=str(error)), body
     return (
         FrontMatter(
-            id=_string(data, "id"),
-            title=_string(data, "title"),
-            slug=_string(data, "slug"),
-            description=_string(data, "description"),
-            hidden=_string(data, "draft").lower() == "true" or _string(data, "unlisted").lower() == "true",
-            language=_string(data, "lang") or _string(data, "language"),
+            id=text_at(data, "id"),
+            title=text_at(data, "title"),
+            slug=text_at(data, "slug"),
+            description=text_at(data, "description"),
+            hidden=text_at(data, "draft").lower() == "true" or text_at(data, "unlisted").lower() == "true",
+            language=text_at(data, "lang") or text_at(data, "language"),
         ),
         body,
     )
@@ -82,9 +82,18 @@ def category_label(name: str, source: str) -> str:
         data = json.loads(source) if name.endswith(".json") else load_yaml(source)
     except (ValueError, RecursionError):
         return ""
-    return _string(data, "label") if isinstance(data, dict) else ""
+    return text_at(data, "label")
 
 
-def _string(data: Data, key: str) -> str:
-    value = data.get(key)
+def value_at(data: object, *keys: str) -> object:
+    """What stands under the keys, one in another. A list of mappings is read as one, as MkDocs lists its plugins."""
+    for key in keys:
+        if isinstance(data, list):
+            data = {name: value for entry in data if isinstance(entry, dict) for name, value in entry.items()}
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def text_at(data: object, *keys: str) -> str:
+    value = value_at(data, *keys)
     return value.strip() if isinstance(value, str) else ""

@@ -4,7 +4,8 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from citewell.ingest.html_blocks import Walk, attribute, children
+from citewell.ingest.html_blocks import Walk, attribute
+from citewell.ingest.mathml import children
 from citewell.ingest.pagetext import PageContent, PageText, plain
 from citewell.ingest.share import letters
 

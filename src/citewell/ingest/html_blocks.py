@@ -7,7 +7,7 @@ from functools import partial
 from selectolax.lexbor import LexborNode
 
 from citewell.document import Part, container_part, part_of
-from citewell.ingest.mathml import readable_math
+from citewell.ingest.mathml import children, readable_math
 from citewell.ingest.pagetext import ADMONITIONS, PageText, code_span
 
 _DROPPED = frozenset(("script", "style", "svg", "iframe", "button", "template", "head"))
@@ -42,26 +42,14 @@ class Walk:
         self._page = page
 
     def blocks(self, node: LexborNode, indent: str = "") -> None:
-        run: list[str] = []
-        for child in children(node):
-            tag = child.tag or ""
-            if tag in _INLINE and not _is_block(child):
-                run.append(_inline(child, run[-1] if run else ""))
-            elif tag not in _DROPPED and not tag.startswith("-"):
-                self._flush(run, indent)
-                self._block(child, tag, indent)
-            elif _is_display_math(child):
-                self._flush(run, indent)
-                self._page.math(_tex(child))
-            elif tag == "script":
-                run.append(_inline(child))
-        self._flush(run, indent)
+        for part in _parts(node):
+            self._part(part, indent)
 
-    def _flush(self, run: list[str], indent: str) -> None:
-        text = _tidy("".join(run))
-        run.clear()
-        if text:
-            self._page.prose(text, indent)
+    def _part(self, part: LexborNode | str, indent: str) -> None:
+        if isinstance(part, str):
+            self._page.prose(part, indent)
+        else:
+            self._block(part, part.tag or "", indent)
 
     def _block(self, node: LexborNode, tag: str, indent: str) -> None:
         classes = _classes(node)
@@ -170,30 +158,17 @@ class Walk:
 
     def _held(self, node: LexborNode, hang: str, write_first: Callable[[str], None]) -> None:
         """The first line of an item follows its marker, that of a definition its term; the rest stands under it."""
-        run: list[str] = []
-        is_first = True
-        for child in children(node):
-            tag = child.tag or ""
-            if tag in _INLINE and not _is_block(child):
-                run.append(_inline(child, run[-1] if run else ""))
-                continue
-            if tag in _DROPPED or tag.startswith("-"):
-                continue
-            if is_first:
-                if not "".join(run).strip() and tag in ("p", "div") and not _holds_blocks(child):
-                    run.append(_inline_children(child))
-                    tag = ""
-                write_first(_tidy("".join(run)))
-                run.clear()
-                is_first = False
-            else:
-                self._flush(run, hang)
-            if tag:
-                self._block(child, tag, hang)
-        if is_first:
-            write_first(_tidy("".join(run)))
+        parts = _parts(node)
+        first = next(parts, "")
+        if isinstance(first, str):
+            write_first(first)
+        elif first.tag in ("p", "div") and not _holds_blocks(first):
+            write_first(_tidy(_inline_children(first)))
         else:
-            self._flush(run, hang)
+            write_first("")
+            self._part(first, hang)
+        for part in parts:
+            self._part(part, hang)
 
     def _table(self, node: LexborNode, indent: str) -> None:
         if code := node.css_first("td.code pre"):
@@ -210,6 +185,23 @@ class Walk:
         if rows and not node.css_first("th"):
             rows.insert(0, [""] * len(rows[0]))
         self._page.table(rows)
+
+
+def _parts(node: LexborNode) -> Iterator[LexborNode | str]:
+    """The blocks under a node, and the text between them."""
+    run: list[str] = []
+    for child in children(node):
+        tag = child.tag or ""
+        is_shown = tag not in _DROPPED and not tag.startswith("-")
+        if (tag in _INLINE and not _is_block(child)) or (tag == "script" and not _is_display_math(child)):
+            run.append(_inline(child, run[-1] if run else ""))
+        elif is_shown or _is_display_math(child):
+            if text := _tidy("".join(run)):
+                yield text
+            run.clear()
+            yield child
+    if text := _tidy("".join(run)):
+        yield text
 
 
 def _term(node: LexborNode) -> str:
@@ -244,14 +236,6 @@ def _take_held(cells: list[str], held: dict[int, tuple[str, int]]) -> None:
 def _span(cell: LexborNode, name: str) -> int:
     value = attribute(cell, name)
     return min(max(int(value), 1), _WIDEST) if value.isdecimal() and len(value) < 5 else 1
-
-
-def children(node: LexborNode) -> Iterator[LexborNode]:
-    child = node.child
-    while child is not None:
-        following = child.next
-        yield child
-        child = following
 
 
 def _classes(node: LexborNode) -> set[str]:
@@ -336,8 +320,8 @@ def _inline(node: LexborNode, before: str = "") -> str:
             return "\x0b"
         case "img":
             return _FILE_NAME.sub("", attribute(node, "alt"))
-        case "script":
-            return f"${_tex(node)}$" if attribute(node, "type").startswith("math/tex") else ""
+        case "script" if attribute(node, "type").startswith("math/tex"):
+            return f"${_tex(node)}$"
         case "code" | "tt" | "kbd" | "samp":
             text = _SPACE.sub(" ", node.text()).strip()
             return code_span(text) if text else ""
@@ -345,12 +329,14 @@ def _inline(node: LexborNode, before: str = "") -> str:
             return _inline_math(node)
         case "sup":
             return _power(_tidy(_inline_children(node)), before)
-    if tag in _DROPPED or tag.startswith("-"):
-        return ""
+    return "" if tag in _DROPPED or tag.startswith("-") else _inline_box(node, tag)
+
+
+def _inline_box(node: LexborNode, tag: str) -> str:
     if {"katex", "arithmatex", "math"} & _classes(node) and (tex := _tex(node)):
         return f"${tex}$"
     inner = _inline_children(node)
-    return f" {inner} " if tag not in _INLINE else inner
+    return inner if tag in _INLINE else f" {inner} "
 
 
 def _power(raised: str, before: str) -> str:

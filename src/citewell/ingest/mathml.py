@@ -6,7 +6,7 @@ from selectolax.lexbor import LexborNode
 
 _DEEPEST = 40
 _WIDE = frozenset("=<>≤≥≈≠≡∈∉⊂⊆→⇒⇔∼∝±")
-_SCRIPTS = {"msup": ("^",), "msub": ("_",), "msubsup": ("_", "^"), "munder": ("_",), "mover": ("^",)}
+_SCRIPTS = {"msup": "^", "msub": "_", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
 
 
 def readable_math(node: LexborNode) -> str:
@@ -19,30 +19,32 @@ def _read(node: LexborNode, deep: int) -> str:
         return (node.text_content or "").strip()
     if deep > _DEEPEST or tag in ("annotation", "annotation-xml"):
         return ""
-    parts = [_read(child, deep + 1) for child in _children(node)]
-    match tag:
-        case "mo":
-            sign = "".join(parts)
-            return f" {sign} " if sign in _WIDE else sign
-        case "mfrac" if len(parts) == 2:
-            return f"{_grouped(parts[0])}/{_grouped(parts[1])}"
-        case "msqrt":
-            return f"√{_grouped(''.join(parts))}"
-        case "mroot" if len(parts) == 2:
-            return f"{_grouped(parts[0])}^(1/{parts[1]})"
-        case "munderover" if len(parts) == 3:
-            return f"{parts[0]}_{_grouped(parts[1])}^{_grouped(parts[2])} "
-        case "msup" | "msub" | "msubsup" | "munder" | "mover" if len(parts) == len(_SCRIPTS[tag]) + 1:
-            return parts[0] + "".join(
-                f"{mark}{_grouped(part)}" for mark, part in zip(_SCRIPTS[tag], parts[1:], strict=True)
-            )
-        case "mtr" | "mlabeledtr":
+    # Blank space between elements would count as an argument.
+    inner = (child for child in children(node) if child.tag != "-text" or (child.text_content or "").strip())
+    return _laid_out(tag, [_read(child, deep + 1) for child in inner])
+
+
+def _laid_out(tag: str, parts: list[str]) -> str:
+    whole = "".join(parts)
+    match tag, parts:
+        case "mo", _:
+            return f" {whole} " if whole in _WIDE else whole
+        case "mfrac", [above, below]:
+            return f"{_grouped(above)}/{_grouped(below)}"
+        case "msqrt", _:
+            return f"√{_grouped(whole)}"
+        case "mroot", [inner, degree]:
+            return f"{_grouped(inner)}^(1/{degree})"
+        case _, [base, *scripts] if len(scripts) == len(signs := _SCRIPTS.get(tag, "")) and signs:
+            written = "".join(f"{sign}{_grouped(part)}" for sign, part in zip(signs, scripts, strict=True))
+            return base + written + (" " if tag == "munderover" else "")
+        case (("mtr" | "mlabeledtr"), _):
             return ", ".join(parts) + "; "
-        case "mtable":
-            return "".join(parts).removesuffix("; ")
-        case "mspace":
+        case "mtable", _:
+            return whole.removesuffix("; ")
+        case "mspace", _:
             return " "
-    return "".join(parts)
+    return whole
 
 
 def _grouped(text: str) -> str:
@@ -50,10 +52,10 @@ def _grouped(text: str) -> str:
     return text if len(text) <= 1 or text.isalnum() else f"({text})"
 
 
-def _children(node: LexborNode) -> Iterator[LexborNode]:
-    """Without the blank space between elements, which would count as an argument."""
+def children(node: LexborNode) -> Iterator[LexborNode]:
+    """The next is asked for first: who gets the child may take it out."""
     child = node.child
     while child is not None:
-        if child.tag != "-text" or (child.text_content or "").strip():
-            yield child
-        child = child.next
+        following = child.next
+        yield child
+        child = following

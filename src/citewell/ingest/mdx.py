@@ -5,7 +5,7 @@ Parsed, never run. Code, in fences and between backticks, is never touched. Pure
 
 import html as entities
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from textwrap import indent as indent_text
 
@@ -284,9 +284,12 @@ class _Scan:
                 computed = self.mdx and tag.low == "codeblock" and inner.strip().startswith("{")
                 return "" if computed and not _TEMPLATE.search(inner) else _code(tag, inner)
             case _:
-                level = tag.attributes.get("as", "h2") if tag.low == "heading" else tag.low
-                signs = "#" * int(level[1:]) if level[1:].isdigit() else "##"
-                return f"\n\n{signs} {self._line(inner)} {{#{tag.attributes.get('id') or NO_ANCHOR}}}\n\n"
+                return self._heading(tag, inner)
+
+    def _heading(self, tag: "_Tag", inner: str) -> str:
+        level = tag.attributes.get("as", "h2") if tag.low == "heading" else tag.low
+        signs = "#" * int(level[1:]) if level[1:].isdigit() else "##"
+        return f"\n\n{signs} {self._line(inner)} {{#{tag.attributes.get('id') or NO_ANCHOR}}}\n\n"
 
     def _line(self, inner: str) -> str:
         return " ".join(self._prose(inner).split())
@@ -364,18 +367,19 @@ def _component(tag: _Tag) -> str:
     if tag.name == "Mermaid":
         drawing = max((text for _, text in literals), key=len, default="")
         return _fenced(drawing, "mermaid", indent) if drawing else ""
-    shown = [text for key, text in literals if key not in _UNSEEN_PROPS and _is_shown(text, short=part is not None)]
-    told = (" ".join(entities.unescape(text).replace("\\n", " ").split()) for text in shown)
-    lines = "\n".join(f"{indent}- {text}" for text in told)
+    lines = "\n".join(f"{indent}- {text}" for text in _told(literals, short=part is not None))
     if part is None:
         return f"\n\n{lines}\n\n{indent}" if lines else ""
     opening = Mark("part", name=tag.name).alone(indent)
     return f"{opening}\n{lines}\n" + (closing if tag.is_single else f"\n{indent}")
 
 
-def _is_shown(text: str, *, short: bool) -> bool:
-    """A prop for readers: a sentence, or where `short` ones count, any words."""
-    return len(text.split()) > _SHORTEST_PROP or (short and any(map(str.isalpha, text)))
+def _told(literals: Iterable[tuple[str, str]], *, short: bool) -> Iterator[str]:
+    """The props for readers: sentences, or where `short` ones count, any words."""
+    for key, text in literals:
+        is_said = len(text.split()) > _SHORTEST_PROP or (short and any(map(str.isalpha, text)))
+        if is_said and key not in _UNSEEN_PROPS:
+            yield " ".join(entities.unescape(text).replace("\\n", " ").split())
 
 
 def _code(tag: _Tag, inner: str) -> str:

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from pathlib import PurePosixPath
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from citewell.ingest.frontmatter import FrontMatter
 
@@ -60,6 +60,14 @@ def joined(base_url: str, *routes: str) -> str:
         whole += "/"
     # A file's name need not be UTF-8: its bytes stand in the address as they are.
     return f"{base_url.rstrip('/')}/{quote(whole.encode('utf-8', 'surrogateescape'), safe=_URL_SAFE)}"
+
+
+def path_of(url: str) -> str:
+    """Of a site's address, without slashes at its ends; empty for what is no address."""
+    try:
+        return urlsplit(url).path.strip("/")
+    except ValueError:
+        return ""
 
 
 def label_of(folder: str) -> str:

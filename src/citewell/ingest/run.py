@@ -108,7 +108,6 @@ class _IngestRun:
         self._urls: set[str] = set()
         self._read = 0
         self._lost = 0
-        self._split = 0
         self._written = 0
         self._embedded = 0
         self._is_same_source = False
@@ -134,7 +133,6 @@ class _IngestRun:
         try:
             async for outcome in outcomes:
                 entries = await self._entries(outcome, limit)
-                self._split += len(entries)
                 self.tell("reading")
                 await pages.put(entries)
         finally:

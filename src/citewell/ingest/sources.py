@@ -14,6 +14,11 @@ ASCIIDOC_SUFFIXES = (".adoc", ".asciidoc")
 NOTEBOOK_SUFFIXES = (".ipynb",)
 SUFFIXES = (".md", ".mdx", ".markdown", *HTML_SUFFIXES, *RST_SUFFIXES, *ASCIIDOC_SUFFIXES, *NOTEBOOK_SUFFIXES)
 BOOK_SUFFIXES = (".pdf", ".epub")
+UNREAD = dict.fromkeys(BOOK_SUFFIXES, "A book file in a folder is not read. Ingest it by itself.") | dict.fromkeys(
+    ".docx .odt .rtf .tex .org .textile .mediawiki .typ .qmd .rmd".split(),
+    "This format is not read. Convert it to Markdown, for example with pandoc.",
+)
+"""Suffixes of files that look like pages and are not read: why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

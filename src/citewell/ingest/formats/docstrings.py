@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from citewell.ingest.fences import indented_end
 from citewell.ingest.files import UnreadableFile, read_text
 
 _MAX_HOPS = 8
@@ -186,7 +187,7 @@ def as_markdown(docstring: str) -> str:
             out += [f"{section[1]}:", "", *_numpy_items(lines[i + 2 : end]), ""]
             i = end
         elif section and i + 1 < len(lines) and lines[i + 1].startswith("  ") and not section[1].startswith("Example"):
-            end = _body_end(lines, i + 1)
+            end = indented_end(lines, i + 1, 1)
             out += ["", f"{section[1]}:", "", *_google_items(lines[i + 1 : end]), ""]
             i = end
         else:
@@ -199,16 +200,6 @@ def _sphinx_field(line: str) -> str:
     if found := _FIELD.match(line) or _RESULT.match(line):
         return f"- `{found['name']}`: {line[found.end() :]}"
     return "" if _TYPE.match(line) else line
-
-
-def _body_end(lines: list[str], first: int) -> int:
-    end = first
-    for i in range(first, len(lines)):
-        if lines[i].strip():
-            if not lines[i].startswith(" "):
-                break
-            end = i + 1
-    return end
 
 
 def _google_items(lines: list[str]) -> list[str]:

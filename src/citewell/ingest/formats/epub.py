@@ -4,7 +4,7 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag
 
@@ -50,17 +50,9 @@ class EpubBook:
         package = next((e.attributes.get("full-path", "") for e in container if e.name == "rootfile"), "")
         self._folder = posixpath.dirname(package)
         opf = self._xml(package)
-        self.title = next((e.text for e in opf if e.name == "title" and e.text), "")
-        self.language = next((e.text for e in opf if e.name == "language" and e.text), "").split("-")[0].lower()
-        items = {e.attributes.get("id", ""): e.attributes for e in opf if e.name == "item"}
-        spine = [items.get(e.attributes.get("idref", ""), {}) for e in opf if e.name == "itemref"]
-        self.hrefs = [
-            urldefrag(unquote(item["href"]))[0]
-            for item in spine
-            if "href" in item
-            and "html" in item.get("media-type", "")
-            and "nav" not in item.get("properties", "").split()
-        ]
+        self.title = _said(opf, "title")
+        self.language = _said(opf, "language").split("-")[0].lower()
+        self.hrefs = list(_spine(opf))
 
     def documents(self) -> Iterator[EpubDocument]:
         for href in self.hrefs:
@@ -92,3 +84,16 @@ class EpubBook:
             raise UnreadableEpub(f"{name} of the EPUB is too large.")
         self._left -= len(data)
         return data
+
+
+def _said(opf: Iterable[Element], name: str) -> str:
+    return next((e.text for e in opf if e.name == name and e.text), "")
+
+
+def _spine(opf: Sequence[Element]) -> Iterator[str]:
+    """The documents in reading order, without the table of contents."""
+    items = {e.attributes.get("id", ""): e.attributes for e in opf if e.name == "item"}
+    for item in (items.get(e.attributes.get("idref", ""), {}) for e in opf if e.name == "itemref"):
+        is_menu = "nav" in item.get("properties", "").split()
+        if "href" in item and "html" in item.get("media-type", "") and not is_menu:
+            yield urldefrag(unquote(item["href"]))[0]

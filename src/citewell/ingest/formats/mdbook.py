@@ -4,11 +4,13 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from citewell.ingest.fences import segments
 from citewell.ingest.formats.contents import Contents, Entry, modules
 from citewell.ingest.formats.includes import Expanded, Includes
+from citewell.ingest.frontmatter import text_at
+from citewell.ingest.routes import path_of
 
 SUMMARY = "SUMMARY.md"
 _CHAPTER = re.compile(
@@ -42,18 +44,11 @@ def read_book(toml: str) -> MdBookSettings:
         data = tomllib.loads(_ENDLESS_KEY.sub("?", toml))
     except (tomllib.TOMLDecodeError, RecursionError):
         return MdBookSettings(problem="book.toml is not TOML; mdBook's defaults are taken.")
-    site_url = _string(data, "output", "html", "site-url")
     return MdBookSettings(
-        source=_string(data, "book", "src") or "src",
-        language=_string(data, "book", "language"),
-        site_url=urlsplit(site_url).path.strip("/") if site_url else "",
+        source=text_at(data, "book", "src") or "src",
+        language=text_at(data, "book", "language"),
+        site_url=path_of(text_at(data, "output", "html", "site-url")),
     )
-
-
-def _string(data: object, *keys: str) -> str:
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data if isinstance(data, str) else ""
 
 
 def read_summary(source: str) -> Contents:

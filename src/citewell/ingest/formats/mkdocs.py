@@ -1,16 +1,16 @@
 """MkDocs: what mkdocs.yml says, the pages of its nav, and what its extensions put into a page. Sync."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
 
 from citewell.ingest.fences import segments
 from citewell.ingest.formats.contents import NO_CONTENTS, Contents, Entry, matches
 from citewell.ingest.formats.docstrings import Documented, PythonFiles, as_markdown
 from citewell.ingest.formats.includes import Expanded, Includes, chosen_lines
-from citewell.ingest.frontmatter import load_yaml
+from citewell.ingest.frontmatter import load_yaml, text_at, value_at
+from citewell.ingest.routes import path_of
 
 CONFIGURATIONS = ("mkdocs.yml", "mkdocs.yaml")
 _PAGES = (".md", ".markdown", ".html", ".ipynb", ".rst")
@@ -31,7 +31,6 @@ _AUTODOC = re.compile(r"^(?P<indent> {0,3}):::[ \t]+(?P<name>[A-Za-z_][\w.]*)[ \
 _MEMBERS = re.compile(r"^\s*:?members:[ \t]*(?P<names>.*)$")
 _LEVEL = re.compile(r"^\s*heading_level:[ \t]*(\d)")
 _LANGUAGES = {"py": "python", "js": "javascript", "ts": "typescript", "sh": "bash", "yml": "yaml", "rs": "rust"}
-Data = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +63,22 @@ class MkDocsSettings:
 
 def read_site(config: str) -> MkDocsSettings:
     try:
-        data: Data = load_yaml(config)
+        data = load_yaml(config)
     except ValueError:
         return MkDocsSettings()
-    theme = _mapping(data.get("theme"))
-    site_url = _text(data.get("site_url"))
-    snippets = _mapping(_options(data.get("markdown_extensions")).get("pymdownx.snippets"))
-    python = _mapping(
-        _mapping(_mapping(_options(data.get("plugins")).get("mkdocstrings")).get("handlers")).get("python")
-    )
+    snippets = value_at(data, "markdown_extensions", "pymdownx.snippets")
+    python = value_at(data, "plugins", "mkdocstrings", "handlers", "python")
     return MkDocsSettings(
-        docs_dir=_text(data.get("docs_dir")) or "docs",
-        path=urlsplit(site_url).path.strip("/") if site_url else "",
-        language=_text(theme.get("language")),
-        directory_urls=_text(data.get("use_directory_urls")).lower() != "false",
+        docs_dir=text_at(data, "docs_dir") or "docs",
+        path=path_of(text_at(data, "site_url")),
+        language=text_at(data, "theme", "language"),
+        directory_urls=text_at(data, "use_directory_urls").lower() != "false",
         contents=Contents(tuple(_nav(data.get("nav"))), CONFIGURATIONS[0]),
-        theme=_text(theme.get("custom_dir")),
-        excluded=tuple(line.strip() for line in _text(data.get("exclude_docs")).split("\n") if line.strip()),
-        snippet_paths=_texts(snippets.get("base_path")) or (".",),
-        appended=_texts(snippets.get("auto_append")),
-        python_paths=(*_texts(python.get("paths")), ".", "src"),
+        theme=text_at(data, "theme", "custom_dir"),
+        excluded=tuple(line.strip() for line in text_at(data, "exclude_docs").split("\n") if line.strip()),
+        snippet_paths=_texts(value_at(snippets, "base_path")) or (".",),
+        appended=_texts(value_at(snippets, "auto_append")),
+        python_paths=(*_texts(value_at(python, "paths")), ".", "src"),
     )
 
 
@@ -96,23 +91,6 @@ def _nav(entries: object, module: str = "") -> Iterator[Entry]:
                 yield from _nav(target, module or str(title).strip())
             elif isinstance(target, str) and "://" not in target and PurePosixPath(target).suffix in _PAGES:
                 yield Entry(PurePosixPath(target.removeprefix("./")), str(title).strip(), module)
-
-
-def _options(entries: object) -> dict[str, object]:
-    """A list of names, some with options, as MkDocs writes extensions and plugins."""
-    found: dict[str, object] = {}
-    for entry in entries if isinstance(entries, list) else [entries]:
-        if isinstance(entry, dict):
-            found.update(entry)
-    return found
-
-
-def _mapping(value: object) -> Data:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 def _texts(value: object) -> tuple[str, ...]:

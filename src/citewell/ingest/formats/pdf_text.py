@@ -101,7 +101,7 @@ def assembled(pages: Sequence[PrintedPage], outline: Mapping[int, list[tuple[int
     kept = [list(_code_apart(page)) for page in _joined_capitals(_without_margins([page.lines for page in pages]))]
     said = [[line for line in page if not line.code] for page in kept]
     body = _body_size(said)
-    headings = _HeadingSizes.of(said, body) if not outline else _HeadingSizes({})
+    headings = _heading_sizes(said, body) if not outline else {}
     assembly = _Assembly(_line_width(said), body, headings)
     for number, lines in enumerate(kept):
         assembly.page(_with_tables(lines, tables[number]), list(outline.get(number, [])))
@@ -138,8 +138,8 @@ def _title(given: str, pages: Sequence[Sequence[PrintedLine]]) -> str:
 def _without_margins(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """Running heads, footers and page numbers go: lines at the edge that come, but for digits, again and again."""
     margins = [_margins(page) for page in pages]
-    near = Counter(key for margin in margins for key in {_key(line) for line in margin})
-    outer = Counter(key for page in pages for key in {_key(line) for line in (*page[:1], *page[-1:])})
+    near = _seen_on(margins)
+    outer = _seen_on([(*page[:1], *page[-1:]) for page in pages])
     running = {key for key, count in near.items() if count > max(1, len(pages) / 2) or key == "#"}
     # Left and right pages differ, and so do chapters.
     running |= {key for key, count in outer.items() if count >= max(2, min(3, len(pages) / 3))}
@@ -154,6 +154,11 @@ def _margins(page: Sequence[PrintedLine]) -> set[PrintedLine]:
     heights = {line.height for line in page}
     edges = {max(heights), min(heights)} if len(heights) > 2 else set()
     return {*page[:_MARGIN_LINES], *page[-_MARGIN_LINES:], *(line for line in page if line.height in edges)}
+
+
+def _seen_on(edges: Iterable[Iterable[PrintedLine]]) -> Counter[str]:
+    """On how many pages a line stands at the edge."""
+    return Counter(key for lines in edges for key in {_key(line) for line in lines})
 
 
 def _key(line: PrintedLine) -> str:
@@ -193,53 +198,40 @@ def _body_size(pages: Sequence[Sequence[PrintedLine]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _HeadingSizes:
-    """What a document without bookmarks prints larger than its body, by level."""
-
-    levels: Mapping[float, int]
-
-    @classmethod
-    def of(cls, pages: Sequence[Sequence[PrintedLine]], body: float) -> "_HeadingSizes":
-        sizes = {line.size for page in pages for line in page if body and line.size > _LARGER * body}
-        return cls({size: min(i, 4) for i, size in enumerate(sorted(sizes, reverse=True), 1)})
-
-    def level(self, line: PrintedLine) -> int:
-        """0: no heading."""
-        is_short = len(line.text) <= _LONGEST_HEADING and any(c.isalpha() for c in line.text)
-        return self.levels.get(line.size, 0) if is_short else 0
+def _heading_sizes(pages: Sequence[Sequence[PrintedLine]], body: float) -> dict[float, int]:
+    """The levels of what a document without bookmarks prints larger than its body."""
+    sizes = {line.size for page in pages for line in page if body and line.size > _LARGER * body}
+    return {size: min(i, 4) for i, size in enumerate(sorted(sizes, reverse=True), 1)}
 
 
 @dataclass(slots=True)
 class _Assembly:
     width: int
     body: float
-    headings: _HeadingSizes
+    headings: Mapping[float, int]
+    """The levels of sizes."""
     parts: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     _length: int = 0
     _goes_on: bool = False
 
     def page(self, lines: Sequence[PrintedLine], due: list[tuple[int, str]]) -> None:
+        """`due` are the levels and titles of the bookmarks that lead to this page."""
         self.starts.append(self._length + (2 if self.parts else 0))
-        body, notes = self._notes(_with_titles(lines, [title for _, title in due]))
-        paragraphs = self._paragraphs(body, [title for _, title in due])
-        unseen = [d for d in due if not any(_same(d[1], text) for _, text in paragraphs)]
-        is_first = True
-        for level, text in [*unseen, *paragraphs]:
-            entry = next((d for d in due if _same(d[1], text)), None)
+        titles = [title for _, title in due]
+        body, notes = self._notes(_with_titles(lines, titles))
+        paragraphs = self._paragraphs(body, titles)
+        unseen = [entry for entry in due if not any(_same(entry[1], text) for _, text in paragraphs)]
+        for number, (level, text) in enumerate([*unseen, *paragraphs]):
+            entry = next((entry for entry in due if _same(entry[1], text)), None)
             if entry is not None:
                 due.remove(entry)
-                self._append(f"{'#' * min(entry[0] + 1, 6)} {entry[1]}", "\n\n")
-            elif level:
-                self._append(f"{'#' * min(level, 6)} {text}", "\n\n")
-            else:
-                joins = is_first and self._goes_on and text[:1].islower()
-                at = self._append(text, " " if joins else "\n\n")
-                if joins:
-                    self.starts[-1] = at
-            is_first = False
-            self._goes_on = not (entry or level or text.endswith((*_ENDS, "|", "`")))
+                level, text = entry[0] + 1, entry[1]
+            joins = not (number or level) and self._goes_on and text[:1].islower()
+            at = self._append(f"{'#' * min(level, 6)} {text}" if level else text, " " if joins else "\n\n")
+            if joins:
+                self.starts[-1] = at
+            self._goes_on = not (level or text.endswith((*_ENDS, "|", "`")))
         for note in notes:
             self._goes_on = False
             self._append(note, "\n\n")
@@ -275,7 +267,7 @@ class _Assembly:
                 before = None
                 continue
             for line in run:
-                level = self.headings.level(line)
+                level = self._level(line)
                 is_alone = level > 0 or line.text.startswith("| ") or any(_same(title, line.text) for title in titles)
                 if before is not None and self._joins(found[-1], before, line, level, is_alone=is_alone):
                     found[-1] = (level, _continued(found[-1][1], line.text))
@@ -299,6 +291,11 @@ class _Assembly:
         # Where a line ends although the next word would have had room, something else begins.
         had_room = len(before.text) + 1 + len(line.text.split()[0]) < 0.6 * self.width
         return not had_room or line.text[:1].islower()
+
+    def _level(self, line: PrintedLine) -> int:
+        """0: no heading."""
+        is_short = len(line.text) <= _LONGEST_HEADING and any(c.isalpha() for c in line.text)
+        return self.headings.get(line.size, 0) if is_short else 0
 
     def _is_full(self, text: str, size: float) -> bool:
         """Whether a line of larger letters goes as far as lines do, so that the next may go on with it."""

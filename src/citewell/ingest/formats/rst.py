@@ -146,23 +146,8 @@ def _class_for(name: str) -> type[Directive]:
     bare = name.rpartition(":")[2] if not name.startswith("http:") else name
     if name in _IGNORED:
         return _Ignored
-    if name in ("include", "literalinclude"):
-        return _Include if name == "include" else _LiteralInclude
-    if bare in _CODES:
-        return _CodeBlock
-    if bare in _AUTODOC:
-        return _Autodoc
-    if bare in _TABS:
-        return _TabItem
-    if bare in _BOXES:
-        return _SphinxBox
-    if bare == "glossary":
-        return _Glossary
-    if bare in ("program", "module", "currentmodule"):
-        return _Scope
-    if ":" in name or bare in _OBJECTS:
-        return _Object
-    return _Unknown
+    known = next((made for names, made in _DIRECTIVES.items() if bare in names), _Unknown)
+    return _Object if known is _Unknown and ":" in name else known
 
 
 class _Known(Directive):
@@ -503,3 +488,17 @@ def _reference(reading: _PageContext, kind: str, target: str) -> str:
         if title := reading.names.pages.get(path):
             return title
     return target.rpartition("/")[2].replace("-", " ").replace("_", " ")
+
+
+_DIRECTIVES: dict[frozenset[str], type[_Known]] = {
+    frozenset(("include",)): _Include,
+    frozenset(("literalinclude",)): _LiteralInclude,
+    _CODES: _CodeBlock,
+    _AUTODOC: _Autodoc,
+    _TABS: _TabItem,
+    _BOXES: _SphinxBox,
+    frozenset(("glossary",)): _Glossary,
+    frozenset(("program", "module", "currentmodule")): _Scope,
+    _OBJECTS: _Object,
+}
+"""By their names without the domain; the first counts."""

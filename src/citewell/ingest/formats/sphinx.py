@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from citewell.ingest.fences import columns
 from citewell.ingest.formats.contents import Contents, Entry, matches
 
 PLACES = (".", "docs", "doc", "docs/source", "doc/source", "source", "Doc")
@@ -151,20 +152,15 @@ def toctrees(source: str, name: str, pages: Iterable[str]) -> Iterator[tuple[str
 
 def _body(lines: Iterable[str], tree: re.Match[str]) -> Iterator[str]:
     """The lines that belong to a toctree."""
-    indent = _columns(tree["indent"])
+    indent = columns(tree["indent"], 8)
     for line in lines:
         if tree["fence"]:
             if line.strip().startswith(tree["fence"]):
                 return
-        elif line.strip() and _columns(line) <= indent:
+        elif line.strip() and columns(line, 8) <= indent:
             return
         if line.strip():
             yield line.strip()
-
-
-def _columns(line: str) -> int:
-    spread = line.expandtabs(8)
-    return len(spread) - len(spread.lstrip(" "))
 
 
 def _named(target: str, pages: Iterable[str]) -> list[str]:
