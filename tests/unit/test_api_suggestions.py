@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from citewell.api.suggestions import MOST_SEARCHES, OFFERED, Suggestions, spread, suggestions
 from citewell.document import read_plain
+from citewell.errors import DeadlineError
 from citewell.ingest.pagetext import PageText
 from citewell.retrieval import Found
 from citewell.values import NO_FILTERS, Filters, Page, PageEntry, Passage, ScoredPassage
@@ -24,6 +25,8 @@ class Shelf:
     texts: dict[str, str]
     score: float = 0.8
     searched: list[str] = field(default_factory=list)
+    slow: frozenset[int] = frozenset()
+    """Which searches take too long, counted from 1."""
 
     async def pages(self) -> list[PageEntry]:
         return [PageEntry(url, url.strip("/"), url.split("/")[1], 1) for url in self.texts]
@@ -35,6 +38,8 @@ class Shelf:
     async def search(self, query: str, *, top_k: int = 5, filters: Filters = NO_FILTERS) -> Found:
         del filters
         self.searched.append(query)
+        if len(self.searched) in self.slow:
+            raise DeadlineError("The search took longer than 5 s.")
         await asyncio.sleep(0)  # others get their turn, as in a real search
         words = set(query.lower().rstrip("?").split())
         headings = [
@@ -146,6 +151,12 @@ async def test_readers_who_come_at_once_share_one_seeking() -> None:
     one, other = await asyncio.gather(kept.of(pages), kept.of(pages))
     assert one == other == ["What is a node?", "What is a topic?"]
     assert len(shelf.searched) == len(set(shelf.searched))
+
+
+async def test_a_search_that_takes_too_long_costs_its_own_question_only() -> None:
+    shelf = a_shelf(["node", "topic", "bag"])
+    shelf.slow = frozenset({1})
+    assert await Suggestions(shelf).of(await shelf.pages()) == ["What is a topic?", "What is a bag?"]
 
 
 async def test_what_the_search_does_not_find_there_is_not_offered() -> None:

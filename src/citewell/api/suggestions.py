@@ -10,6 +10,7 @@ from typing import Literal
 
 from citewell.api.options import ReadableBook
 from citewell.document import Block, Code, Heading, ListItem
+from citewell.errors import DeadlineError
 from citewell.values import Page, PageEntry
 
 OFFERED = 4
@@ -94,7 +95,10 @@ class Suggestions:
                     break
 
     async def _finds(self, suggestion: Suggestion, page: PageEntry) -> bool:
-        found = (await self._book.search(suggestion.question, top_k=3)).passages
+        try:
+            found = (await self._book.search(suggestion.question, top_k=3)).passages
+        except DeadlineError:
+            return False  # on a machine this busy it is better to offer less than to fail
         return (
             bool(found)
             and found[0].score >= LEAST_SCORE
