@@ -49,7 +49,7 @@ def test_what_coverage_leads_to_is_read_or_refused(
 ) -> None:
     pytest.importorskip("atheris", reason="atheris is not installed: uv pip install --group fuzz")
     with (tmp_path / "log").open("wb") as log:
-        ended = subprocess.run([sys.executable, "-m", "tests.faults.fuzz", "1000"], stderr=log, check=False)
+        ended = subprocess.run([sys.executable, "-m", "tests.faults.fuzz", "300"], stderr=log, check=False)
     told = (tmp_path / "log").read_text("utf-8", "replace")
     assert ended.returncode == 0, told[-3000:]
     runs = [int(number) for number in re.findall(r"^Done (\d+) runs", told, re.MULTILINE)]

@@ -33,6 +33,11 @@ class Hang:
 
 
 @dataclass(frozen=True)
+class Drip:
+    """Begin to answer, and send a byte now and then."""
+
+
+@dataclass(frozen=True)
 class Cut:
     """Close the connection in the middle of the reply."""
 
@@ -41,7 +46,7 @@ class Cut:
 class Provider:
     """Plays the replies in order; the last one goes on. Remembers what it was asked."""
 
-    replies: Sequence[Reply | Hang | Cut] = (Reply(),)
+    replies: Sequence[Reply | Hang | Drip | Cut] = (Reply(),)
     dimensions: int = 8
     base_url: str = ""
     bodies: list[dict[str, object]] = field(default_factory=list)
@@ -74,6 +79,12 @@ class Provider:
         match reply:
             case Hang():
                 await reader.read()
+            case Drip():
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n")
+                while True:
+                    writer.write(b" ")
+                    await writer.drain()
+                    await asyncio.sleep(0.2)
             case Cut():
                 writer.write(b'HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n{"embeddings": ')
                 await writer.drain()
@@ -129,7 +140,7 @@ each_provider = pytest.mark.parametrize("make", [cohere, openai])
 
 @contextlib.asynccontextmanager
 async def embedder_on(
-    make: Make, *replies: Reply | Hang | Cut, seconds: float = 5
+    make: Make, *replies: Reply | Hang | Drip | Cut, seconds: float = 5
 ) -> AsyncIterator[tuple[Embedder, Provider]]:
     async with playing(Provider(replies or (Reply(),))) as provider:
         embedder = make(provider, seconds)
@@ -251,9 +262,10 @@ async def test_a_wait_that_is_nonsense_is_taken_for_none() -> None:
 
 
 @each_provider
-@pytest.mark.fault("embedder frozen", "given up within the deadline")
-async def test_a_provider_that_hangs_is_given_up_within_the_deadline(make: Make) -> None:
-    async with embedder_on(make, Hang(), seconds=2) as (embedder, _):
+@pytest.mark.fault("embedder frozen or a byte at a time", "given up within the deadline")
+@pytest.mark.parametrize("reply", [Hang(), Drip()])
+async def test_a_provider_that_does_not_end_is_given_up_within_the_deadline(make: Make, reply: Hang | Drip) -> None:
+    async with embedder_on(make, reply, seconds=2) as (embedder, _):
         error = await failure_of(embedder.embed_query("q"))
     assert type(error) is EmbeddingError
     assert "did not answer" in str(error)
@@ -357,6 +369,14 @@ async def test_a_reply_that_is_no_reply_is_an_error(make: Make, body: bytes, sai
         error = await failure_of(embedder.embed_query("q"))
     assert type(error) is EmbeddingError
     assert said in str(error)
+
+
+@pytest.mark.fault("embedder sends 50 MB", "given up after 20, not tried again")
+async def test_a_reply_that_is_too_large_is_not_read_to_its_end() -> None:
+    async with embedder_on(openai, Reply(body=b"[" * 50_000_000), seconds=600) as (embedder, provider):
+        error = await failure_of(embedder.embed_query("q"))
+    assert "sent more than 20 MB" in str(error)
+    assert len(provider.bodies) == 1
 
 
 async def test_a_failure_in_one_call_fails_the_passages_with_its_own_error() -> None:

@@ -39,6 +39,8 @@ class Reply:
     hang: bool = False
     cut: bool = False
     """Close the connection in the middle of the body."""
+    drip: bool = False
+    """Send a byte now and then, without end."""
 
 
 def ok(result: object) -> Reply:
@@ -108,10 +110,14 @@ class LoopbackQdrant:
                 if reply.hang:
                     await reader.read()  # until the client gives up
                     return
-                size = len(reply.body) + (100 if reply.cut else 0)
+                size = 10**9 if reply.drip else len(reply.body) + (100 if reply.cut else 0)
                 head = [f"HTTP/1.1 {reply.status} X", "content-type: application/json", f"content-length: {size}"]
                 writer.write("\r\n".join([*head, *reply.headers, "", ""]).encode() + reply.body)
                 await writer.drain()
+                while reply.drip:
+                    writer.write(b" ")
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
                 if reply.cut:
                     return
         except (ConnectionError, asyncio.IncompleteReadError):
@@ -193,6 +199,7 @@ async def test_a_plain_collection_of_another_maker_is_served_as_it_is(index: Ser
         (Reply(200, b"<html>hello</html>"), RetrievalError),
         (Reply(200, b"[1, 2"), RetrievalError),
         (Reply(200, b'{"result": 7}'), RetrievalError),
+        (Reply(200, b'{"result": "' + b"x" * 50_000_000 + b'"}'), RetrievalError),
     ],
     ids=lambda value: f"{value.status}{value.body[:8]!r}" if isinstance(value, Reply) else value.__name__,
 )
@@ -261,8 +268,9 @@ async def test_what_cannot_pass_is_not_tried_again(qdrant: LoopbackQdrant, index
 
 
 @pytest.mark.fault("Qdrant slow or frozen", "the search ends within its time")
-async def test_a_search_ends_within_its_time_whatever_the_server_does(qdrant: LoopbackQdrant) -> None:
-    qdrant.replies["/aliases"] = [Reply(hang=True)]
+@pytest.mark.parametrize("reply", [Reply(hang=True), Reply(drip=True)], ids=["frozen", "a byte at a time"])
+async def test_a_search_ends_within_its_time_whatever_the_server_does(qdrant: LoopbackQdrant, reply: Reply) -> None:
+    qdrant.replies["/aliases"] = [reply]
     index = ServerIndex(qdrant.url, None, "book", client=connect(qdrant.url, None, timeout_seconds=60))
     with pytest.raises(DeadlineError):
         await Retriever(index, Embedder(), seconds=0.2).search("robots")

@@ -184,7 +184,6 @@ async def _warm_up(state: ApiState, app: FastAPI) -> None:
         else:
             log("startup", "warmed up")
         await asyncio.to_thread(app.openapi)  # kept; the first who asks would wait, and all others with them
-        # What is loaded now stays: walking it at each full collection would hold the event loop.
-        gc.collect()
+        # What is loaded now stays: walking it at each full collection, or once here, would hold the event loop.
         gc.freeze()
     state.warm.set()

@@ -4,6 +4,7 @@ The provider's errors become ours here, once. Keys stay out of every message.
 """
 
 import asyncio
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,8 @@ _CALLS_AT_ONCE: Final = 4
 _MAX_TOKENS: Final = 500
 _BYTES_PER_TOKEN: Final = 4
 _SHORTEST_WAIT: Final = 0.05
+_MAX_REPLY: Final = 20_000_000
+"""Bytes: 96 vectors of 4,096 numbers take half of it."""
 Purpose = Literal["search_query", "search_document"]
 
 
@@ -211,17 +214,26 @@ class _Endpoint:
                 ):
                     with attempt:
                         # Half of the time, so that a connection that hangs can be given up for another.
-                        response = await self._client.post(self._url, json=body, timeout=seconds / 2)
-                        response.raise_for_status()
+                        sent = await self._sent(body, seconds / 2)
         except TimeoutError as error:
             raise EmbeddingError(f"{self.source} did not answer within {seconds:g} s.") from error
         except httpx.HTTPError as error:
             raise self._translated(error) from error
         try:
-            reply: object = response.json()
+            reply: object = await asyncio.to_thread(json.loads, sent)
         except ValueError as error:
             raise EmbeddingError(f"{self.source} sent a reply that is not JSON.") from error
         return reply
+
+    async def _sent(self, body: Mapping[str, object], seconds: float) -> bytes:
+        async with self._client.stream("POST", self._url, json=body, timeout=seconds) as response:
+            response.raise_for_status()
+            sent = bytearray()
+            async for chunk in response.aiter_bytes():
+                sent += chunk
+                if len(sent) > _MAX_REPLY:
+                    raise EmbeddingError(f"{self.source} sent more than {_MAX_REPLY // 1_000_000} MB.")
+            return bytes(sent)
 
     def _translated(self, error: httpx.HTTPError) -> EmbeddingError | ConfigurationError:
         if isinstance(error, httpx.TimeoutException):
