@@ -109,6 +109,14 @@ def api(extent: Extent) -> Result:
     return {"10,000 passages": child(HERE / "api.py", prepared(), extent.requests)}
 
 
+def streams(extent: Extent) -> Result:
+    found = {}
+    for workers in (1, 2):
+        tell(f"streams: {extent.requests} different questions opened at once, {workers} workers")
+        found[f"{workers} workers"] = child(HERE / "streams.py", prepared(), extent.requests, workers)
+    return found
+
+
 def startup(extent: Extent) -> Result:
     return {"fresh process": child(HERE / "startup.py", prepared())}
 
@@ -133,6 +141,7 @@ PARTS: dict[str, tuple[str, Callable[[Extent], Result]]] = {
     "retrieval": ("Hybrid query in process, embedding included, beside local mode and a numpy scan", retrieval),
     "engine": ("The engine with the built-in model", engine),
     "api": ("The server's own cost", api),
+    "streams": ("Streams of different questions, opened at once", streams),
     "startup": ("Start-up", startup),
     "walk": ("What one question runs and loads", walk),
     "widget": ("The widget in Chromium: kilobytes after gzip, milliseconds", widget),

@@ -3,7 +3,9 @@
 import io
 import posixpath
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag
@@ -15,6 +17,8 @@ from citewell.ingest.plainxml import Element, UnreadableXml, elements
 MAX_FILES = 10_000
 MAX_FILE_BYTES = 10_000_000
 MAX_BYTES = 200_000_000
+_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, ValueError, RuntimeError, OSError, EOFError)
+"""What zipfile lets through of a file that is none: offsets before its beginning, encryption, streams that are cut."""
 _SELF_CLOSED = re.compile(r"<(title|script|style|a|div|span|p|i|b|em|strong|li|td|th|h[1-6]|section)\b([^<>]*)/>")
 
 
@@ -41,7 +45,7 @@ class EpubBook:
     def __init__(self, data: bytes) -> None:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, OSError) as error:
+        except _DAMAGED as error:
             raise UnreadableEpub("The file is not an EPUB.") from error
         if len(self._zip.infolist()) > MAX_FILES:
             raise UnreadableEpub(f"The EPUB has more than {MAX_FILES:,} files.")
@@ -74,11 +78,14 @@ class EpubBook:
         """Bounded while unpacking: the sizes that a zip file states may be lies."""
         limit = min(MAX_FILE_BYTES, self._left)
         try:
-            with self._zip.open(name) as file:
+            packed = self._zip.getinfo(name)
+            if packed.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise zipfile.BadZipFile
+            with self._zip.open(packed) as file:
                 data = file.read(limit + 1)
         except KeyError as error:
             raise UnreadableEpub(f"The EPUB lacks {name or 'its package file'}.") from error
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+        except _DAMAGED as error:
             raise UnreadableEpub(f"{name} of the EPUB is damaged or encrypted.") from error
         if len(data) > limit:
             raise UnreadableEpub(f"{name} of the EPUB is too large.")
