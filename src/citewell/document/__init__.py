@@ -23,7 +23,7 @@ from citewell.document.encoding import blocks_from_json, blocks_to_json, type_na
 from citewell.document.parts import container_part, part_of
 from citewell.document.plain import code_info, read_plain
 from citewell.document.splitter import SENTENCE_END, STOPWORDS, code_spans, ends_sentence, split_sentences
-from citewell.document.words import content, fenced, prose, sentences, standing_alone, table_row
+from citewell.document.words import content, fenced, prose, sentences, standing_alone, table_lines, table_row
 
 __all__ = [
     "SENTENCE_END",
@@ -59,6 +59,7 @@ __all__ = [
     "sentences",
     "split_sentences",
     "standing_alone",
+    "table_lines",
     "table_row",
     "type_name",
 ]

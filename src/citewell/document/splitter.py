@@ -92,21 +92,23 @@ def ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     following = _FOLLOWING.match(text, match.end())
     if following is None or (following.end() == len(text) and not following["opening"] and not following["word"]):
         return True
-    opening, next_word = following["opening"], following["word"]
-    is_small = next_word[:1].islower()
-    if match[1] != ".":
-        # "Wait… what", and "our “Hello, world!” project": a small letter goes on.
-        goes_on = match[1][0] in ".…" or bool(match[2])
-        return not (goes_on and not opening and is_small)
+    if match[1] == ".":
+        return _ends_at_stop(text, begin, match, following)
+    # "Wait… what", and "our “Hello, world!” project": a small letter goes on.
+    may_go_on = match[1][0] in ".…" or bool(match[2])
+    return not (may_go_on and not following["opening"] and following["word"][:1].islower())
+
+
+def _ends_at_stop(text: str, begin: int, match: re.Match[str], following: re.Match[str]) -> bool:
     before = text[max(begin, match.start() - _LONGEST_WORD) : match.start()]
     word = _WORD_EDGE.split(before)[-1].lower()
-    if is_small and not _begins_small(text, following):
+    if following["word"][:1].islower() and not _begins_small(text, following):
         # "e.g. this", "approx. 5": a lower-case letter goes on.
         return word not in _ABBREVIATIONS and "\n" in text[match.end() : match.end() + 2] and len(word) > 3
     is_initial = len(word) == 1 and before[-1:].isupper()
     if is_initial or _is_step(text, begin, match.start() - len(word), word):
         return False
-    return next_word.lower() in STOPWORDS if word in _MAY_END else word not in _ABBREVIATIONS
+    return following["word"].lower() in STOPWORDS if word in _MAY_END else word not in _ABBREVIATIONS
 
 
 def _begins_small(text: str, following: re.Match[str]) -> bool:

@@ -96,7 +96,7 @@ def standing_alone(text: str, blocks: Sequence[Block]) -> str:
             continue
         written = text[block.start : block.end]
         if isinstance(block, Table) and block.header and block.divided[0] > 1:
-            written = f"{table_row(block.header)}\n|{' --- |' * len(block.header)}\n{written}"
+            written = "\n".join((*table_lines([block.header]), written))
         elif isinstance(block, Code):
             start, end = _inner(text, block)
             written = fenced(text[start:end], block.language)
@@ -114,6 +114,12 @@ def fenced(code: str, info: str = "") -> str:
 def table_row(cells: Iterable[str]) -> str:
     """A row as it is written."""
     return "|" + "".join(f" {_cell(cell)} |" for cell in cells)
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as it is written; the first row is its header."""
+    header, *others = map(table_row, rows)
+    return [header, "|" + " --- |" * len(rows[0]), *others]
 
 
 def _cell(text: str) -> str:

@@ -229,11 +229,11 @@ class _Scan:
                 return " " if place.is_row else f"\n{place.indent}- "
         if tag.name in self._imports and not tag.is_close:
             return self._included(tag)
+        if place.is_row:
+            return " " if tag.low in _BLOCKS else ""
         if tag.low in _BLOCKS:
-            return " " if place.is_row else self._block(tag)
-        if self.mdx and tag.name[:1].isupper() and not place.is_row:
-            return _component(tag)
-        return ""
+            return self._block(tag)
+        return _component(tag) if self.mdx and tag.name[:1].isupper() else ""
 
     def _block(self, tag: "_Tag") -> str:
         opened: list[Mark] = []

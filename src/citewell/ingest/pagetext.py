@@ -23,7 +23,7 @@ from citewell.document import (
     code_info,
     fenced,
     part_of,
-    table_row,
+    table_lines,
 )
 from citewell.document.language import language_of
 
@@ -183,8 +183,7 @@ class PageText:
         if not width:
             return
         padded = [tuple(_SPACE.sub(" ", cell).strip() for cell in (*row, *[""] * (width - len(row)))) for row in rows]
-        lines = [table_row(row) for row in padded]
-        lines.insert(1, "|" + " --- |" * width)
+        lines = table_lines(padded)
         written = self._write("\n".join(lines))
         at = written[0] + len(lines[0]) + len(lines[1]) + 2
         placed: list[Row] = []

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from citewell.document import fenced, table_lines
 from citewell.ingest.formats.includes import Expanded, Includes, chosen_lines, marked_lines
 
 _HEADING = re.compile(r"^(={1,6})[ \t]+(\S.*?)(?:[ \t]+=+)?$")
@@ -109,9 +110,9 @@ class _AsciiDocReader:
         if line == "+":
             return
         if box := _BOX.match(line):
-            self.out += ["", f":::{box[1].lower()}", "", self._words(box[2]), "", ":::", ""]
+            self.out += _boxed(box[1].lower(), "", [self._words(box[2])])
         elif kind in _KINDS and line:
-            self.out += ["", f":::{kind.lower()}", "", self._words(line), "", ":::", ""]
+            self.out += _boxed(kind.lower(), "", [self._words(line)])
         elif item := _ITEM.match(line):
             mark = item[1]
             deep = len(mark) - 1 if mark[0] in "*." else 0
@@ -130,26 +131,19 @@ class _AsciiDocReader:
             self._title = ""
 
     def _fenced(self, mark: str, language: str, lines: list[str]) -> None:
-        kind = self._style[0] if self._style else ""
-        given = self._style[1] if len(self._style) > 1 else ""
+        kind, given, *_ = (*self._style, "", "")
         title, self._title, self._style = self._title, "", []
-        if mark[0] == "/":
-            return
         if mark[0] in "-.`+" and mark != "--":
-            if kind in ("stem", "latexmath"):
-                self.out += ["", "$$", *lines, "$$", ""]
-                return
-            shown = [_CALLOUT.sub("", line) for line in lines]
-            info = (language or given) + (f' title="{title}"' if title else "")
-            self.out += ["", f"````{info}", *shown, "````", ""]
-            return
-        box = kind.lower() if kind in _KINDS else "example" if mark[0] == "=" else ""
-        if box:
-            self.out += ["", f":::{box}[{title}]" if title else f":::{box}", ""]
-        elif title:
-            self.out += ["", title, ""]
-        self.blocks(lines)
-        self.out += ["", *([":::", ""] if box else [])]
+            self.out += ["", *_shown_code(kind, language or given, title, lines), ""]
+        elif kind in _KINDS or mark[0] == "=":
+            outer, self.out = self.out, []
+            self.blocks(lines)
+            outer += _boxed(kind.lower() if kind in _KINDS else "example", title, self.out)
+            self.out = outer
+        elif mark[0] != "/":  # which is a comment
+            self.out += ["", title, ""] if title else []
+            self.blocks(lines)
+            self.out.append("")
 
     def _table(self, lines: list[str]) -> None:
         columns = _columns(",".join(self._style))
@@ -166,14 +160,24 @@ class _AsciiDocReader:
         if not columns:
             return
         rows = [cells[i : i + columns] for i in range(0, len(cells), columns)]
-        shown = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-        self.out += ["", *shown[:1], "|" + "---|" * columns, *shown[1:], ""]
+        self.out += ["", *table_lines(rows), ""] if rows else []
 
     def _words(self, text: str) -> str:
         text = _REFERENCE.sub(lambda m: self.attributes.get(m[1], m[0]), text)
         for pattern, instead in _SPANS:
             text = pattern.sub(instead, text)
         return _CALLOUT.sub("", text)
+
+
+def _boxed(kind: str, title: str, lines: list[str]) -> list[str]:
+    return ["", f":::{kind}[{title}]" if title else f":::{kind}", "", *lines, "", ":::", ""]
+
+
+def _shown_code(kind: str, language: str, title: str, lines: list[str]) -> list[str]:
+    if kind in ("stem", "latexmath"):
+        return ["$$", *lines, "$$"]
+    code = "\n".join(_CALLOUT.sub("", line) for line in lines)
+    return fenced(code, language + (f' title="{title}"' if title else "")).split("\n")
 
 
 def _columns(options: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from textwrap import dedent
 
-from citewell.document import Block, Heading, Part, fenced, part_of, read_plain, table_row
+from citewell.document import Block, Heading, Part, fenced, part_of, read_plain, table_lines
 from citewell.ingest.pagetext import plain
 
 _SPACE = re.compile(r"[ \t\u00a0]+")
@@ -223,18 +223,22 @@ class _Assembly:
         paragraphs = self._paragraphs(body, titles)
         unseen = [entry for entry in due if not any(_same(entry[1], text) for _, text in paragraphs)]
         for number, (level, text) in enumerate([*unseen, *paragraphs]):
-            entry = next((entry for entry in due if _same(entry[1], text)), None)
-            if entry is not None:
+            if entry := next((entry for entry in due if _same(entry[1], text)), None):
                 due.remove(entry)
-                level, text = entry[0] + 1, entry[1]
-            joins = not (number or level) and self._goes_on and text[:1].islower()
-            at = self._append(f"{'#' * min(level, 6)} {text}" if level else text, " " if joins else "\n\n")
-            if joins:
-                self.starts[-1] = at
-            self._goes_on = not (level or text.endswith((*_ENDS, "|", "`")))
+                self._write(entry[0] + 1, entry[1])
+            else:
+                self._write(level, text, is_first=not number)
         for note in notes:
             self._goes_on = False
             self._append(note, "\n\n")
+
+    def _write(self, level: int, text: str, *, is_first: bool = False) -> None:
+        """A heading, or with level 0 a paragraph, which as the first of its page may go on with the last one."""
+        joins = is_first and not level and self._goes_on and text[:1].islower()
+        at = self._append(f"{'#' * min(level, 6)} {text}" if level else text, " " if joins else "\n\n")
+        if joins:
+            self.starts[-1] = at
+        self._goes_on = not (level or text.endswith((*_ENDS, "|", "`")))
 
     def _append(self, block: str, separator: str) -> int:
         separator = separator if self.parts else ""
@@ -382,8 +386,7 @@ def _with_tables(lines: Sequence[PrintedLine], tables: Sequence[list[list[str]]]
                 seen += bare[last]
                 last += 1
             if seen == wanted:
-                shown = [table_row(rows[0]), "|" + " --- |" * len(rows[0]), *(table_row(row) for row in rows[1:])]
-                kept[first:last] = [PrintedLine("\n".join(shown), kept[first].size)]
+                kept[first:last] = [PrintedLine("\n".join(table_lines(rows)), kept[first].size)]
                 break
     return kept
 
