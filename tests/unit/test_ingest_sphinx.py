@@ -114,6 +114,13 @@ def test_a_tilde_shortens_names_and_begins_paths(tmp_path: Path) -> None:
     assert rst(tmp_path, source) == "Call `move()`, `stop()` or edit `~/.config/arm.toml`."
 
 
+def test_a_class_is_described_or_gives_its_content_a_style(tmp_path: Path) -> None:
+    described = ".. class:: Pool(size)\n\n   Keeps arms.\n\n   .. method:: take()\n\n      Gives one.\n"
+    assert rst(tmp_path, described) == "`Pool(size)`\n: Keeps arms.\n\n`take()`\n: Gives one."
+    styled = ".. class:: small\n\n   In small print.\n\n.. rst-class:: wide\n\nBelow.\n"
+    assert rst(tmp_path, styled) == "In small print.\n\nBelow."
+
+
 def test_a_file_that_includes_itself_ends(tmp_path: Path) -> None:
     (tmp_path / "page.rst").write_text("again\n\n.. include:: page.rst\n")
     assert rst(tmp_path, "again\n\n.. include:: page.rst\n").startswith("again")

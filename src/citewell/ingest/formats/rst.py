@@ -23,6 +23,8 @@ _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([\w:+.-]+)::", r
 _ROLE = re.compile(r":([a-zA-Z][\w:+.-]*):`|`:([a-zA-Z][\w:+.-]*):")
 _TARGETED = re.compile(r"^(?P<text>.*?)\s*<(?P<to>[^<>]+)>$", re.DOTALL)
 _SIGNATURE_NAME = re.compile(r"^(?:(?:async|class|exception|static|abstract|final|property|classmethod)\s+)*([\w.$]+)")
+_CLASS = re.compile(r"^\w+[.(]|^[A-Z]\w*$")
+_ESCAPED = re.compile(r"\\(.)")
 _NOT_ID = re.compile(r"[^a-zA-Z0-9._]+")
 
 _MAX_NESTED = 40
@@ -43,7 +45,7 @@ _SETTINGS = {
 }
 _IGNORED = frozenset(
     "toctree contents sectnum highlight index meta raw tabularcolumns default-role "
-    "codeauthor sectionauthor moduleauthor image-sg todolist rst-class class cssclass ifconfig bibliography "
+    "codeauthor sectionauthor moduleauthor image-sg todolist ifconfig bibliography "
     "plot graphviz digraph graph inheritance-diagram mermaid uml".split()
 )
 """What shows no text of its own, or a picture."""
@@ -117,6 +119,7 @@ def read_rst(source: str, page: Path, root: Path, book: Path, names: Names) -> P
 
 def _make_known(source: str) -> None:
     """docutils drops what it does not know. Whatever else the page names is a box whose content is kept."""
+    roles.register_local_role("", _role)  # type: ignore[arg-type]  # the stubs know only references
     for name in set(_DIRECTIVE.findall(source)):
         if name.lower() not in _registered_directives and not _is_docutils_directive(name.lower()):
             directives.register_directive(name.lower(), _class_for(name.lower()))
@@ -347,9 +350,18 @@ class _Object(_Known):
     """Something that is described: a function, an option, a setting. A place of its own."""
 
     def run(self) -> list[nodes.Node]:
-        signatures = [line.strip().removesuffix("\\") for line in self.argument.split("\n") if line.strip()]
+        lines = (_ESCAPED.sub(r"\1", line.strip().removesuffix("\\")) for line in self.argument.split("\n"))
+        signatures = [line for line in lines if line]
         domain, _, kind = self.name.rpartition(":")
         return [_described(self, domain, kind, signatures, self.content)]
+
+
+class _Class(_Object):
+    """Sphinx describes a class with it, `Pool(size)`; else its content is given a style, `small`."""
+
+    def run(self) -> list[nodes.Node]:
+        is_described = self.name.endswith(":class") or _CLASS.search(self.argument) is not None
+        return super().run() if is_described else self.parsed()
 
 
 def _described(
@@ -467,6 +479,8 @@ def _shown(reading: _PageContext, name: str, text: str) -> nodes.Node:
             return nodes.Text("")
     if bare in _CODE_ROLES or ":" in name or bare.startswith("code"):
         return nodes.literal(target, _shown_code(bare, target.lstrip("!")))
+    if not name and target[:1] in ("~", "!"):  # the default role of a project that refers to objects
+        return nodes.literal(target, _shown_code("obj", target.lstrip("!")))
     return nodes.Text(target.replace("-->", "→"))
 
 
@@ -499,6 +513,7 @@ _DIRECTIVES: dict[frozenset[str], type[_Known]] = {
     _BOXES: _SphinxBox,
     frozenset(("glossary",)): _Glossary,
     frozenset(("program", "module", "currentmodule")): _Scope,
+    frozenset(("class", "rst-class", "cssclass")): _Class,
     _OBJECTS: _Object,
 }
 """By their names without the domain; the first counts."""
