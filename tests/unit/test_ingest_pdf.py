@@ -112,12 +112,12 @@ def said(*texts: str) -> list[PrintedLine]:
 
 
 def test_lines_of_equally_wide_letters_are_code_as_it_is_indented() -> None:
-    code = [(72, "def turn(joint):"), (72 + 4 * 5.4, "joint.go()"), (72, "turn(elbow)")]
-    shown = [Text(x, 700 - 12 * i, 9, text, "F2") for i, (x, text) in enumerate(code)]
+    code = [(72, 700, "def turn(joint):"), (72 + 4 * 5.4, 688, "joint.go()"), (72, 664, "turn(elbow)")]
+    shown = [Text(x, y, 9, text, "F2") for x, y, text in code]
     page = [*lines(PROSE), *shown, *lines(["After the code the text goes on."], top=600)]
     read = read_pdf(printed([page]))
     (block,) = (block for block in read.blocks if isinstance(block, Code))
-    assert prose(read.text, block) == "def turn(joint):\n    joint.go()\nturn(elbow)"
+    assert prose(read.text, block) == "def turn(joint):\n    joint.go()\n\nturn(elbow)"
     assert read.text.endswith("```\n\nAfter the code the text goes on.")
 
 

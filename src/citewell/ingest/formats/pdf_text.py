@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from textwrap import dedent
 
 from citewell.document import Block, Heading, Part, fenced, part_of, read_plain, table_lines
@@ -267,7 +267,7 @@ class _Assembly:
         before: PrintedLine | None = None
         for is_code, run in groupby(lines, lambda line: bool(line.code)):
             if is_code:
-                found.append((0, fenced(dedent("\n".join(line.code for line in run)))))
+                found.append((0, _listing(list(run))))
                 before = None
                 continue
             for line in run:
@@ -304,6 +304,16 @@ class _Assembly:
     def _is_full(self, text: str, size: float) -> bool:
         """Whether a line of larger letters goes as far as lines do, so that the next may go on with it."""
         return len(text) * size >= 0.6 * self.width * self.body
+
+
+def _listing(lines: Sequence[PrintedLine]) -> str:
+    """Lines of code as a block; where one is left out on the page, so it is here."""
+    gaps = [above.height - below.height for above, below in pairwise(lines)]
+    step = min((gap for gap in gaps if gap > 0), default=0)
+    shown = [lines[0].code]
+    for line, gap in zip(lines[1:], gaps, strict=True):
+        shown += ["", line.code] if gap > 1.5 * step > 0 else [line.code]
+    return fenced(dedent("\n".join(shown)))
 
 
 def _with_titles(lines: Sequence[PrintedLine], titles: Sequence[str]) -> list[PrintedLine]:
