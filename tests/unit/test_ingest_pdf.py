@@ -158,3 +158,11 @@ def test_a_line_that_ends_where_the_next_word_had_room_ends_its_paragraph() -> N
     options = ["-c FILE", "Another file.", "-v", "Tells more of what it does."]
     text = assembled([PrintedPage(said(*PROSE, "So it is.", *options))], {}, "").text
     assert text.split("\n\n")[1:] == options
+
+
+def test_a_sign_above_a_heading_stays_where_it_is() -> None:
+    lines_above = [PrintedLine("go(", 9, "go("), PrintedLine(")", 9, ")")]
+    page = PrintedPage([*said(*PROSE), *lines_above, *said("Mounting", "It hangs from the wall.")])
+    text = assembled([page], {0: [(1, "Mounting"), (2, "12")]}, "").text
+    assert text.startswith("### 12\n\n")
+    assert text.endswith("```\ngo(\n)\n```\n\n## Mounting\n\nIt hangs from the wall.")

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from textwrap import dedent
@@ -12,6 +12,7 @@ from citewell.document import Block, Heading, Part, fenced, part_of, read_plain,
 from citewell.ingest.pagetext import plain
 
 _SPACE = re.compile(r"[ \t\u00a0]+")
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
 _DIGITS = re.compile(r"\d+")
 _ITEM = re.compile(r"^(?:[•▪◦‣–-]\s+|\d{1,3}[.)]\s+|\([a-z0-9]\)\s+|\[\d{1,3}\]\s+)")
 _NOTE = re.compile(r"^(?:\d{1,3}|[*†‡§])\s*\S")
@@ -104,7 +105,7 @@ def assembled(pages: Sequence[PrintedPage], outline: Mapping[int, list[tuple[int
     headings = _heading_sizes(said, body) if not outline else {}
     assembly = _Assembly(_line_width(said), body, headings)
     for number, lines in enumerate(kept):
-        assembly.page(_with_tables(lines, tables[number]), list(outline.get(number, [])))
+        assembly.page(_with_tables(lines, tables[number]), outline.get(number, []))
     text = "".join(assembly.parts)
     starts = tuple(min(start, len(text)) for start in assembly.starts)
     blocks = [replace(block, anchor=f"page={bisect_right(starts, block.start)}") for block in read_plain(text)]
@@ -215,17 +216,21 @@ class _Assembly:
     _length: int = 0
     _goes_on: bool = False
 
-    def page(self, lines: Sequence[PrintedLine], due: list[tuple[int, str]]) -> None:
+    def page(self, lines: Sequence[PrintedLine], due: Sequence[tuple[int, str]]) -> None:
         """`due` are the levels and titles of the bookmarks that lead to this page."""
         self.starts.append(self._length + (2 if self.parts else 0))
-        titles = [title for _, title in due]
-        body, notes = self._notes(_with_titles(lines, titles))
-        paragraphs = self._paragraphs(body, titles)
-        unseen = [entry for entry in due if not any(_same(entry[1], text) for _, text in paragraphs)]
-        for number, (level, text) in enumerate([*unseen, *paragraphs]):
-            if entry := next((entry for entry in due if _same(entry[1], text)), None):
-                due.remove(entry)
-                self._write(entry[0] + 1, entry[1])
+        waiting: dict[str, list[tuple[int, str]]] = {}
+        for entry in due:
+            if key := _title_key(entry[1]):
+                waiting.setdefault(key, []).append(entry)
+        body, notes = self._notes(_with_titles(lines, waiting))
+        paragraphs = [(level, text, _title_key(text)) for level, text in self._paragraphs(body, waiting)]
+        seen = {key for _, _, key in paragraphs if key}
+        unseen = [(level + 1, title, "") for level, title in due if _title_key(title) not in seen]
+        for number, (level, text, key) in enumerate([*unseen, *paragraphs]):
+            if waiting.get(key):
+                above, title = waiting[key].pop(0)
+                self._write(above + 1, title)
             else:
                 self._write(level, text, is_first=not number)
         for note in notes:
@@ -261,7 +266,7 @@ class _Assembly:
                 notes[-1] = _continued(notes[-1], line.text)
         return lines[:first], notes
 
-    def _paragraphs(self, lines: Sequence[PrintedLine], titles: list[str]) -> list[tuple[int, str]]:
+    def _paragraphs(self, lines: Sequence[PrintedLine], titles: Container[str]) -> list[tuple[int, str]]:
         """Lines joined again, with the level of those that are headings."""
         found: list[tuple[int, str]] = []
         before: PrintedLine | None = None
@@ -272,7 +277,7 @@ class _Assembly:
                 continue
             for line in run:
                 level = self._level(line)
-                is_alone = level > 0 or line.text.startswith("| ") or any(_same(title, line.text) for title in titles)
+                is_alone = level > 0 or line.text.startswith("| ") or _title_key(line.text) in titles
                 if before is not None and self._joins(found[-1], before, line, level, is_alone=is_alone):
                     found[-1] = (level, _continued(found[-1][1], line.text))
                 else:
@@ -316,15 +321,17 @@ def _listing(lines: Sequence[PrintedLine]) -> str:
     return fenced(dedent("\n".join(shown)))
 
 
-def _with_titles(lines: Sequence[PrintedLine], titles: Sequence[str]) -> list[PrintedLine]:
+def _with_titles(lines: Sequence[PrintedLine], titles: Container[str]) -> list[PrintedLine]:
     """Lines that together are the title of a bookmark, as one."""
-    kept = list(lines)
-    for title in titles:
-        for first, count in ((i, n) for i in range(len(kept)) for n in range(2, _TITLE_LINES + 1)):
-            whole = " ".join(line.text for line in kept[first : first + count])
-            if _same(title, whole) and not _same(title, kept[first].text):
-                kept[first : first + count] = [PrintedLine(whole, kept[first].size)]
-                break
+    keys = [_title_key(line.text) for line in lines]
+    kept: list[PrintedLine] = []
+    at = 0
+    while at < len(lines):
+        counts = (n for n in range(2, _TITLE_LINES + 1) if keys[at] and "".join(keys[at : at + n]) in titles)
+        count = 1 if keys[at] in titles else next(counts, 1)
+        whole = " ".join(line.text for line in lines[at : at + count])
+        kept.append(lines[at] if count == 1 else PrintedLine(whole, lines[at].size))
+        at += count
     return kept
 
 
@@ -332,11 +339,9 @@ def _continued(text: str, line: str) -> str:
     return text[:-1] + line if text.endswith("-") and line[:1].islower() else f"{text} {line}"
 
 
-def _same(heading: str, paragraph: str) -> bool:
-    def bare(text: str) -> str:
-        return re.sub(r"[\W\d_]+", "", text).lower()
-
-    return bare(heading) == bare(paragraph) and len(paragraph) < 250
+def _title_key(text: str) -> str:
+    """What a bookmark and the heading that is printed have in common: their letters; empty for what is no title."""
+    return _NOT_LETTERS.sub("", text).lower() if len(text) < 250 else ""
 
 
 def _line_width(pages: Sequence[Sequence[PrintedLine]]) -> int:
