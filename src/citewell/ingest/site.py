@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.robotparser import RobotFileParser
@@ -63,23 +63,21 @@ class SiteSource:
         if given.startswith(("http://", "https://")):
             return Site.at(given if given.endswith("/") else given + "/")
         is_list = _is_sitemap(self._url) or self._url.endswith("llms.txt")
-        return Site.at(_origin(self._url) + "/" if is_list else self._url)
+        return Site.at(f"{Site.at(self._url).origin}/" if is_list else self._url)
 
 
+@dataclass(slots=True)
 class _Crawl:
-    def __init__(
-        self, fetcher: Fetcher, worker: Worker, options: IngestOptions, site: Site, known: Mapping[str, Validators]
-    ) -> None:
-        self._fetcher = fetcher
-        self._worker = worker
-        self._options = options
-        self._site = site
-        self._known = known
-        self._follow = False
-        self._waiting: deque[str] = deque()
-        self._seen: set[str] = set()
-        self._robots = RobotFileParser()
-        self.discovered = 0
+    _fetcher: Fetcher
+    _worker: Worker
+    _options: IngestOptions
+    _site: Site
+    _known: Mapping[str, Validators]
+    discovered: int = 0
+    _follow: bool = False
+    _waiting: deque[str] = field(default_factory=deque)
+    _seen: set[str] = field(default_factory=set)
+    _robots: RobotFileParser = field(default_factory=RobotFileParser)
 
     async def discover(self, url: str) -> None:
         """Raises IngestError when there is nothing to start from."""
@@ -203,11 +201,6 @@ class _Crawl:
 
 def _read_markdown(body: str) -> MarkdownPage:
     return read_markdown(body, "docusaurus", lambda _: None)
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _is_sitemap(url: str) -> bool:

@@ -6,7 +6,7 @@ A small JSON file. Lost or damaged, it costs time and nothing else.
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from citewell import __version__
@@ -35,17 +35,10 @@ def load_state(folder: Path | None) -> State:
         return State()
     try:
         data = json.loads((folder / _NAME).read_text("utf-8"))
-        if data["reading"] != _reading():
+        if data.pop("reading") != _reading():
             return State()
-        return State(
-            generation=str(data["generation"]),
-            embedder=str(data["embedder"]),
-            digest=str(data["digest"]),
-            fingerprint=str(data["fingerprint"]),
-            pages=int(data["pages"]),
-            passages=int(data["passages"]),
-            validators={str(url): Validators(str(etag), str(date)) for url, (etag, date) in data["validators"].items()},
-        )
+        validators = {url: Validators(**given) for url, given in data.pop("validators").items()}
+        return State(**data, validators=validators)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return State()
 
@@ -54,16 +47,7 @@ def save_state(folder: Path | None, state: State) -> None:
     """Best effort: a disk that is full does not undo a run that was published."""
     if folder is None:
         return
-    data = {
-        "reading": _reading(),
-        "generation": state.generation,
-        "embedder": state.embedder,
-        "digest": state.digest,
-        "fingerprint": state.fingerprint,
-        "pages": state.pages,
-        "passages": state.passages,
-        "validators": {url: [v.etag, v.last_modified] for url, v in state.validators.items()},
-    }
+    data = {"reading": _reading(), **asdict(state)}
     part = folder / f"{_NAME}.{os.getpid()}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
