@@ -25,7 +25,8 @@ def fuzz(name: str, runs: str) -> int:
     with tempfile.TemporaryDirectory() as found:
         if child := os.fork():
             return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        flags = [f"-runs={runs}", f"-max_len={LONGEST}", f"-artifact_prefix={CORPUS}/", "-seed=1", "-timeout=120"]
+        flags = [f"-runs={runs}", f"-max_len={LONGEST}", f"-artifact_prefix={CORPUS}/", "-seed=1"]
+        flags += ["-timeout=600", "-report_slow_units=600"]  # by the clock: only what never ends
         atheris.Setup([sys.argv[0], *flags, found, str(CORPUS)], READERS[name])
         atheris.Fuzz()
     raise AssertionError
