@@ -1,11 +1,12 @@
 """The MCP server, loaded and opened lazily when the first request asks for it."""
 
 import asyncio
-from importlib import import_module
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from starlette.types import ASGIApp
 
-from citewell.api.options import ApiParts
+from citewell.api.options import Answering, ApiParts, ReadableBook
 
 
 class McpEndpoint:
@@ -19,11 +20,17 @@ class McpEndpoint:
     async def keep(self) -> None:
         """Runs as long as the server does."""
         await self._wanted.wait()
-        server = await asyncio.to_thread(import_module, "citewell.api.mcp_server")  # it takes a second
-        async with server.endpoint(self._parts.engine, self._parts.book) as app:
+        endpoint = await asyncio.to_thread(_endpoint)  # its library takes a second to load
+        async with endpoint(self._parts.engine, self._parts.book) as app:
             self._app.set_result(app)
             await asyncio.Event().wait()
 
     async def opened(self) -> ASGIApp:
         self._wanted.set()
         return await asyncio.shield(self._app)
+
+
+def _endpoint() -> Callable[[Answering, ReadableBook], AbstractAsyncContextManager[ASGIApp]]:
+    from citewell.api.mcp_server import endpoint
+
+    return endpoint
