@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from citewell.judge import Claim, Pair, Shown, Verdict
+from citewell.judge import Claim, Pair, Shown, Verdict, claim_of
 from citewell.judge.windows import LONGEST, windows
 from citewell.text import content_stems
 from citewell.values import Passage
@@ -39,6 +39,24 @@ async def test_a_quote_passes_without_the_judge() -> None:
     [found] = await shown.find([Claim("The pump needs **oil** every month!")])
     assert (found.supported, found.score, found.places) == (True, 1.0, {1: (0, len(FACT))})
     assert judge.calls == []
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"),
+    [
+        ("**-v, --verbosity LVL**: Sets how much is told.", True),
+        ("Sets how much is told.", True),
+        ("**Logging**: Sets how much is told.", True),
+        ("**--quiet**: Sets how much is told.", False),
+        ("**Cookies**: Sets how much is told.", False),
+    ],
+)
+async def test_a_meaning_is_quoted_with_its_term_under_its_heading_or_alone(said: str, quoted: bool) -> None:
+    text = "`-v, --verbosity LVL`\n: Sets how much is told.\n\n`--quiet`\n: Tells nothing."
+    shown = Shown(WordJudge())
+    shown.show(1, passage(text, "Logging"))
+    [finding] = await shown.find([claim_of(said, known=shown.known)])
+    assert (finding.reason == "word for word") is quoted
 
 
 async def test_part_of_a_sentence_is_no_quote() -> None:

@@ -186,3 +186,10 @@ def test_an_option_that_the_question_names_is_told_from_its_neighbour() -> None:
     scores = {"process id": 0.5, "adds paths": 0.4}
     assert answer("What does the `-P` option do?", reading(options, scores)).startswith("`-P` adds paths")
     assert answer("What does the `-p` option do?", reading(options, scores)).startswith("`-p` stores")
+
+
+def test_an_item_that_announces_code_brings_it_along_though_it_stands_behind_the_list() -> None:
+    text = "- To set a cookie, assign it.\n- To delete a cookie, let it expire:\n\n```python\ncookie.expires = 0\n```\n"
+    found = answer("How do I delete a cookie?", reading(text, {"To delete": 0.9}))
+    assert "let it expire" in found
+    assert "cookie.expires = 0" in found

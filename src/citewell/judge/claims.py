@@ -8,7 +8,7 @@ from typing import Final
 from citewell.judge.quantities import quantities
 from citewell.text import content_stems
 
-_LABELLED: Final = re.compile(r"(\*\*|__)(?P<label>[^\s*_][^*_]{0,78}?)(?::\1|\1\s?[:–—-])\s+(?=\S)")
+_LABELLED: Final = re.compile(r"(\*\*|__)(?P<label>[^\s*_][^*]{0,98}?)(?::\1|\1\s?[:–—-])\s+(?=\S)")
 _YES_NO: Final = re.compile(r"(?:yes|no)\s?[,:;—–-]\s?", re.IGNORECASE)
 _EMPHASIS: Final = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _REFERS_BACK: Final = re.compile(
@@ -50,6 +50,12 @@ def claim_of(
     if lead and size < _WORDS_THAT_STAND_ALONE:
         return Claim(f"{without_emphasis(lead).rstrip(': ')}: {text}", cited, said)
     return Claim(text, cited, said, fragment=size < _WORDS_FOR_A_CLAIM)
+
+
+def labelled(said: str) -> tuple[str, str] | None:
+    """The label before a sentence, and the sentence."""
+    found = _LABELLED.match(said)
+    return (found["label"], said[found.end() :]) if found else None
 
 
 def refers_back(text: str) -> bool:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from citewell.document import Block, Code, Span, read_plain, sentences
+from citewell.document import Block, Code, Definition, Span, read_plain, sentences
 from citewell.instructions import is_instruction, is_instruction_in_code
-from citewell.judge.claims import Claim
+from citewell.judge.claims import Claim, labelled
 from citewell.judge.quotes import Place, Quotes
 from citewell.judge.tables import Tables
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
@@ -68,6 +68,7 @@ class Shown:
         self._judge = judge
         self._windows: list[_Window] = []
         self._quotes: dict[int, Quotes] = {}
+        self._headings: dict[int, frozenset[str]] = {}
         self._counts: dict[str, int] = {}
         """In how many windows a stem stands."""
         self._granted: list[tuple[str, Mapping[int, Place | None]]] = []
@@ -93,7 +94,9 @@ class Shown:
         headings = passage.embedded_text[: len(passage.embedded_text) - len(passage.text)]
         self.vetoes.show(headings + _without(passage.text, Span(0, len(passage.text)), orders))
         self.tables.show(number, blocks)
-        self._quotes[number] = Quotes(passage.text, units)
+        terms = [_term(passage.text, block) for block in blocks if isinstance(block, Definition)]
+        self._headings[number] = frozenset(content_stems(headings))
+        self._quotes[number] = Quotes(passage.text, sorted({*units, *terms} - set(orders)))
         read = [_EvidenceUnit(u.start, u.end, frozenset(content_stems(passage.text[u.start : u.end]))) for u in units]
         for window in windows(passage):
             text = window.text
@@ -166,7 +169,7 @@ class Shown:
         said = claim.said or claim.text
         numbers = list(dict.fromkeys((*(n for n in claim.cited if n in self), *self._quotes)))
         for number in numbers:
-            if place := self._quotes[number].find(said):
+            if place := self._quotes[number].find(said) or self._under_heading(number, said):
                 return Finding("supported", 1.0, {number: place}, "word for word")
         if veto := self.vetoes.veto(said):
             return Finding("not_stated", 0.0, reason=f"{veto[0]} not in evidence: {veto[1]}")
@@ -176,6 +179,13 @@ class Shown:
         if claim.fragment:
             return Finding("not_stated", 0.0, reason="a fragment, not a sentence")
         return None
+
+    def _under_heading(self, number: int, said: str) -> Place | None:
+        """A quote behind a label that is the passage's own heading: "**Proxies**: Valid values: …"."""
+        parts = labelled(said)
+        if parts is None or not self._headings[number].issuperset(content_stems(parts[0])):
+            return None
+        return self._quotes[number].find(parts[1])
 
     def _nearest(self, claim: Claim) -> "list[_Seen]":
         """The nearest window of each passage that is cited, else the nearest of all."""
@@ -213,6 +223,12 @@ class Shown:
 
 
 _Seen = tuple[_Window, ...]
+
+
+def _term(text: str, definition: Definition) -> Span:
+    """What is defined: it may be quoted with its meaning or not."""
+    meaning = next(iter(sentences(text, definition)), None)
+    return Span(definition.start, meaning.start if meaning else definition.end)
 
 
 def _orders(block: Block, text: str, span: Span) -> bool:

@@ -319,7 +319,12 @@ class _Wholes:
         held = self._spread.held(item)
         if _words(held) > ENOUGH * 2:
             held = [p for p in held if p is piece or p is item or _best([p]) >= ANSWERING]
-        return [*([_all(lead)] if lead and lead.words <= SHORT else []), *map(_all, held)]
+        return [*([_all(lead)] if lead and lead.words <= SHORT else []), *map(_all, held), *self._shown_after(held[-1])]
+
+    def _shown_after(self, item: Piece) -> list[Quote]:
+        """The code, table or formula that an item waits for, though it stands behind the list."""
+        after = self._spread.after(item) if announces(item.passage.text, item.block) else None
+        return self._thing(after) if after and isinstance(after.block, Code | Formula | Table) else []
 
     def _wants_all(self, siblings: Sequence[Piece], *, announced: bool) -> bool:
         """Several things or steps are asked for; or the list is short, and it is announced or several of it answer."""
