@@ -1,5 +1,6 @@
 """The only importer of `agents` and `openai`: a task becomes a run of the SDK's Runner, its errors become ours."""
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -27,6 +28,7 @@ try:
         TResponseInputItem,
     )
     from agents.exceptions import AgentsException, MaxTurnsExceeded
+    from agents.result import RunResultStreaming
     from agents.tool_context import ToolContext
     from openai import APIStatusError, AsyncOpenAI, NotFoundError, OpenAIError
 except ModuleNotFoundError as error:
@@ -61,12 +63,13 @@ async def run(task: Task, hosted: HostedModel, calls: Calls) -> AsyncGenerator[s
         max_turns=CALLS + 1,
         run_config=RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model"),
     )
+    deltas: asyncio.Queue[str | None] = asyncio.Queue()
+    reading = asyncio.create_task(_read(running, deltas))
+    reading.add_done_callback(lambda task: task.cancelled() or task.exception())  # who has left does not ask for it
     try:
-        async for event in running.stream_events():
-            if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
-                yield event.data.delta
-            elif event.type == "run_item_stream_event" and event.name == "tool_output":
-                yield ""
+        while (delta := await deltas.get()) is not None:
+            yield delta
+        await reading
     except MaxTurnsExceeded as error:
         raise ModelError("The model kept searching without an answer.") from error
     except (AgentsException, OpenAIError, httpx2.HTTPError, OSError) as error:
@@ -75,7 +78,20 @@ async def run(task: Task, hosted: HostedModel, calls: Calls) -> AsyncGenerator[s
         # What the SDK raises over a reply that is not of the protocol: half a JSON, missing fields.
         raise ModelAwayError("The model service sent a reply that could not be read.") from error
     finally:
+        reading.cancel()
         running.cancel()  # leaving the stream does not stop the run
+
+
+async def _read(running: RunResultStreaming, deltas: "asyncio.Queue[str | None]") -> None:
+    """Takes what comes at once: a run that fails drops what has not been taken, while its sentences are checked."""
+    try:
+        async for event in running.stream_events():
+            if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
+                deltas.put_nowait(event.data.delta)
+            elif event.type == "run_item_stream_event" and event.name == "tool_output":
+                deltas.put_nowait("")
+    finally:
+        deltas.put_nowait(None)
 
 
 def _input(task: Task) -> list[TResponseInputItem]:
