@@ -287,8 +287,8 @@ class Engine:
             run.forms = standing_alone(question.text, run.history)
             run.asked = await self._searched(run, run.forms[0])
             run.parts = _alone(parts_of(run.asked))
-            run.sides = sides_of(run.asked)
-            further = run.parts[1:] if len(run.parts) > 1 else [*run.forms[1:], *run.sides]
+            run.sides = sides_of(run.asked) if len(run.parts) == 1 else ()
+            further = run.parts[1:] or [*run.forms[1:], *run.sides]
             for query in further:
                 await self._searched(run, query)
         run.input_hash = self._input_hash(run)

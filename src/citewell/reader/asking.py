@@ -60,7 +60,7 @@ _SIDES = tuple(
     )
 )
 _BETWEEN_SIDES = re.compile(r",? and |, ")
-_ARTICLE = re.compile(r"^(?:(?:using|turning on|the|a|an) )+", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:(?:the|a|an) )+", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|\w+(?:[._:/=-]+\w+)*(?:\(\))?")
 _NAMING = re.compile(r"^-|[_./:=]|\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z]|\(\)$")
