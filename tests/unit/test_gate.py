@@ -370,6 +370,15 @@ def test_a_table_keeps_its_head_and_the_rows_that_stand() -> None:
     assert through(text) == "| Sensor | Rate |\n| --- | --- |\n| Camera | 30 Hz [1] |"
 
 
+def test_a_table_without_names_of_columns_keeps_its_rows() -> None:
+    head = "|  |  |  |\n| --- | --- | --- |"
+    made = Gate(WordJudge())
+    made.show(1, shown(f"{head}\n| r | text | read only |\n| w | text | write only |"))
+    made.put(f"{head}\n| r | text | read only |\n| w | text | read only |\n")
+    made.end()
+    assert made.released == f"{head}\n| r | text | read only [1] |"
+
+
 def test_comments_of_the_model_are_taken_out_of_code() -> None:
     text = "```bash\n# first, load it\nsource install/setup.bash\n```\n"
     assert through(text) == "```bash\nsource install/setup.bash\n```\n\n[1]"

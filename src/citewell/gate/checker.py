@@ -118,7 +118,8 @@ class Checker:
                 return Decision("label", clean) if self._may_title(clean) else _NOTHING
             case TableBegun(cells):
                 self._header = tuple(without_markers(self._tidied(c)) for c in cells)
-                return Decision("label", cells=self._header) if self._may_title(" ".join(self._header)) else _NOTHING
+                named = " ".join(self._header).strip()
+                return Decision("label", cells=self._header) if not named or self._may_title(named) else _NOTHING
             case RowRead(cells):
                 return self._row(cells)
             case CodeRead():

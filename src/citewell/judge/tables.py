@@ -1,15 +1,20 @@
 """Rows of the tables that were shown. A row of an answer stands as one of them, each cell under its column."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, islice, repeat
 
 from citewell.document import Block, Table
+
+_Column = tuple[str, int]
+"""Its name, and how many columns before it have the same: several may have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     number: int
-    cells: Mapping[str, str]
+    cells: Mapping[_Column, str]
     has_header: bool
     place: tuple[int, int]
 
@@ -24,27 +29,27 @@ class FoundRow:
 
 class Tables:
     def __init__(self) -> None:
-        self._by_cell: dict[tuple[str, str], list[_Row]] = {}
-        """Rows by each of their cells under its column's name."""
+        self._by_cell: dict[tuple[_Column, str], list[_Row]] = {}
+        """Rows by each of their cells under its column."""
         self._bare: dict[tuple[str, ...], list[_Row]] = {}
         """Rows by all their cells."""
 
     def show(self, number: int, blocks: Iterable[Block]) -> None:
         for block in blocks:
             if isinstance(block, Table):
-                header = [_plain(h) for h in block.header]
+                header = _columns(block.header)
                 for row in block.rows:
                     cells = [_plain(c) for c in row.cells]
-                    names = header if len(header) == len(cells) else [str(i) for i in range(len(cells))]
-                    named = dict(zip(names, cells, strict=True))
+                    fits = len(header) == len(cells)
+                    named = dict(zip(header if fits else _columns(repeat("", len(cells))), cells, strict=True))
                     made = _Row(number, named, bool(header), (row.start, row.end))
-                    self._bare.setdefault(tuple(named.values()), []).append(made)
+                    self._bare.setdefault(tuple(cells), []).append(made)
                     for cell in named.items():
                         self._by_cell.setdefault(cell, []).append(made)
 
     def find(self, header: Sequence[str], cells: Sequence[str], cited: Sequence[int]) -> FoundRow | None:
         """The same row in a table that was shown; cited passages come first."""
-        wanted = {_plain(h): _plain(c) for h, c in zip(header, cells, strict=False)}
+        wanted = dict(zip(_columns(islice(header, len(cells))), map(_plain, cells), strict=False))
         alike = min((self._by_cell.get(cell, []) for cell in wanted.items()), key=len, default=[])
         if len(wanted) != len(cells):
             alike = []
@@ -54,11 +59,16 @@ class Tables:
         if same:
             row = min(same, key=lambda r: r.number not in cited)
             return FoundRow(row.number, row.place)
-        name, *others = wanted or {"": ""}
-        named = self._by_cell.get((name, wanted.get(name, "")), [])
+        first_column, *others = wanted or {("", 0): ""}
+        named = self._by_cell.get((first_column, wanted.get(first_column, "")), [])
         known = (row for row in named if any(other in row.cells for other in others))
         first = min(known, key=lambda r: r.number not in cited, default=None)
         return FoundRow(first.number, None) if first else None
+
+
+def _columns(header: Iterable[str]) -> list[_Column]:
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
+    return [(name, next(numbers[name])) for name in map(_plain, header)]
 
 
 def _plain(text: str) -> str:
