@@ -59,6 +59,18 @@ async def test_a_question_is_searched_answered_cited_and_saved_in_that_order(dat
         assert [turn.answer.text for turn in page.turns] == [answer.text]
 
 
+async def test_quotes_of_the_book_cost_the_judge_nothing(data: Path) -> None:
+    async with toy_book(data) as book:
+        assert (await book.engine.answer(a_question("What is inverse kinematics?"))).status == "success"
+        assert (book.judge.prepared, book.judge.calls) == ([], [])
+
+
+async def test_the_judge_reads_while_a_model_writes(data: Path) -> None:
+    async with model(data, Say("Inverse kinematics finds the joint angles.")) as (book, _):
+        await book.engine.answer(a_question("What is inverse kinematics?"))
+        assert any(KINEMATICS in window for window in book.judge.prepared)
+
+
 async def test_what_the_book_does_not_know_is_refused_without_sources(data: Path) -> None:
     async with toy_book(data) as book:
         answer = await book.engine.answer(a_question("What is the capital of France?"))

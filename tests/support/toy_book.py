@@ -86,6 +86,7 @@ class ToyBook:
     engine: Engine
     conversations: ConversationStore
     retriever: Retriever
+    judge: WordJudge
 
 
 async def write_index(folder: Path, passages: list[Passage] = PASSAGES) -> None:
@@ -114,17 +115,17 @@ async def toy_book(
     await migrate(address)
     index, embedder = EdgeIndex(folder / "index"), RememberedQueries(BuiltinEmbedder())
     async with ConversationStore.open(address, UNHURRIED) as conversations:
-        retriever = Retriever(index, embedder, seconds=LONG)
+        retriever, judge = Retriever(index, embedder, seconds=LONG), WordJudge()
         engine = Engine(
             retriever=retriever,
             reader=reader or WordReader(),
             agent=BookAgent(model, seconds=model_deadline) if model else None,
-            judge=WordJudge(),
+            judge=judge,
             confidence=CONFIDENCE,
             conversations=conversations,
             options=options or EngineOptions(total_seconds=LONG),
         )
-        yield ToyBook(engine, conversations, retriever)
+        yield ToyBook(engine, conversations, retriever, judge)
     await index.aclose()
     await embedder.aclose()
 

@@ -114,7 +114,7 @@ class _QuestionRun:
         self.release(self.sources.renumbered(released))
 
     async def show_all(self) -> None:
-        """Let the gate take the evidence. It prepares it for checking, so only when there is text to check."""
+        """Let the gate take the evidence, now that there is text to check."""
         for number, item in self.evidence.numbered():
             await asyncio.to_thread(self.gate.show, number, item.passage)
 
@@ -359,6 +359,7 @@ class Engine:
     async def _by_model(self, run: _QuestionRun, agent: BookAgent) -> Answer:
         """A hosted model's text, checked sentence by sentence; what the gate leaves nothing of is composed instead."""
         await run.show_all()
+        run.gate.prepare()
         if run.conflict:
             await run.check(_notice(run.conflict, [number for number, _ in run.evidence.of_book]))
         said, task = False, self._task(run)
@@ -393,6 +394,7 @@ class Engine:
             numbered = run.evidence.add(found.passages)
             for number, item in numbered:
                 run.gate.show(number, item.passage)
+            run.gate.prepare()
             return retrieved_content(numbered, conflicting=False)
 
         first = retrieved_content(run.evidence.of_book, conflicting=run.conflict is not None)

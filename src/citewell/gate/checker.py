@@ -71,6 +71,9 @@ class Checker:
         self._shown.show(number, passage)
         self._listings.add(number, passage.text)
 
+    def prepare(self) -> None:
+        self._shown.prepare()
+
     @property
     def cited(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         return {number: tuple(sorted(ranges)) for number, ranges in sorted(self._quotes.items())}

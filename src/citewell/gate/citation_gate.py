@@ -57,6 +57,10 @@ class CitationGate:
         """Passage `number` was shown to the model. Its headings are evidence too, but are never quoted."""
         self._checker.show(number, passage)
 
+    def prepare(self) -> None:
+        """A model begins to write: what was shown is read meanwhile. Quotes of it need no reading."""
+        self._checker.prepare()
+
     async def feed(self, delta: str) -> str:
         """What this delta releases. Raises ModelError when the judge cannot judge."""
         text, released = visible(self._surrogates.feed(delta)), ""

@@ -86,7 +86,7 @@ class Shown:
         return stem in self._counts
 
     def show(self, number: int, passage: Passage) -> None:
-        """Passage `number` is evidence from now on, with its headings. The judge begins to read it."""
+        """Passage `number` is evidence from now on, with its headings."""
         blocks = passage.blocks or read_plain(passage.text)
         said = [(block, span) for block in blocks for span in sentences(passage.text, block)]
         orders = [span for block, span in said if not self._may_order and _orders(block, passage.text, span)]
@@ -107,7 +107,10 @@ class Shown:
             self._windows.append(_Window(number, text, stems, inside))
             for stem in stems:
                 self._counts[stem] = self._counts.get(stem, 0) + 1
-        self._judge.prepare([w.text for w in self._windows if w.number == number])
+
+    def prepare(self) -> None:
+        """Text of a model is on its way: the judge begins to read what was shown."""
+        self._judge.prepare([window.text for window in self._windows])
 
     async def find(self, claims: Sequence[Claim]) -> list[Finding]:
         """The best finding for each claim, in their order."""
