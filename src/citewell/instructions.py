@@ -73,7 +73,8 @@ def names_somebody(sentence: str) -> bool:
 
 def _addresses(sentence: str) -> bool:
     said = _words(sentence)
-    if _NAMED.isdisjoint(said) or (len(said) < _FEWEST and "ROLETAG" not in said):
+    few = len(said) < _FEWEST and ("ROLETAG" not in said or len(said) == 1)  # "### Response" alone is a heading
+    if few or _NAMED.isdisjoint(said):
         return False
     weights, bias = _weights()
     return float(weights[features(sentence)].sum()) + bias > 0

@@ -55,6 +55,7 @@ ORDINARY = [
     "Please make sure that your terminal supports colours.",
     "You must restart the node after you change its parameters.",
     "The model has three layers and is trained for ten epochs.",
+    "### Response",
 ]
 
 
