@@ -206,7 +206,7 @@ class Engine:
             return await self._answer(run)
 
     def _begin(self, question: Question) -> _QuestionRun:
-        run = _QuestionRun(question, CitationGate(self._judge, question.text))
+        run = _QuestionRun(question, CitationGate(self._judge, question.text, ahead=self._agent is not None))
         run.history = self._recent(question.history or ())
         return run
 
@@ -359,7 +359,6 @@ class Engine:
     async def _by_model(self, run: _QuestionRun, agent: BookAgent) -> Answer:
         """A hosted model's text, checked sentence by sentence; what the gate leaves nothing of is composed instead."""
         await run.show_all()
-        run.gate.prepare()
         if run.conflict:
             await run.check(_notice(run.conflict, [number for number, _ in run.evidence.of_book]))
         said, task = False, self._task(run)
@@ -394,7 +393,6 @@ class Engine:
             numbered = run.evidence.add(found.passages)
             for number, item in numbered:
                 run.gate.show(number, item.passage)
-            run.gate.prepare()
             return retrieved_content(numbered, conflicting=False)
 
         first = retrieved_content(run.evidence.of_book, conflicting=run.conflict is not None)

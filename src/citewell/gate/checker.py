@@ -55,10 +55,10 @@ _NOTHING: Final = Decision("nothing")
 class Checker:
     """Holds what was shown and what of it was used."""
 
-    def __init__(self, judge: Judge, *, may_instruct: bool = False) -> None:
+    def __init__(self, judge: Judge, *, ahead: bool = False, may_instruct: bool = False) -> None:
         """`may_instruct`: sentences that address a model may stand, because they are what was asked about."""
         self._may_instruct = may_instruct
-        self._shown = Shown(judge, without=frozenset(("order",)) if may_instruct else frozenset())
+        self._shown = Shown(judge, ahead=ahead, without=frozenset(("order",)) if may_instruct else frozenset())
         self._listings = Listings()
         self._quotes: dict[int, set[tuple[int, int]]] = {}
         self._said: set[str] = set()
@@ -70,9 +70,6 @@ class Checker:
     def show(self, number: int, passage: Passage) -> None:
         self._shown.show(number, passage)
         self._listings.add(number, passage.text)
-
-    def prepare(self) -> None:
-        self._shown.prepare()
 
     @property
     def cited(self) -> Mapping[int, tuple[tuple[int, int], ...]]:

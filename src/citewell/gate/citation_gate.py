@@ -35,9 +35,10 @@ _STRETCH: Final = 500
 
 
 class CitationGate:
-    def __init__(self, judge: Judge, question: str = "") -> None:
-        """What addresses the model is not released, unless the `question` is about such things."""
-        self._checker = Checker(judge, may_instruct=asks_about_instructions(question))
+    def __init__(self, judge: Judge, question: str = "", *, ahead: bool = False) -> None:
+        """`ahead`: a model writes the text, and the judge reads meanwhile what is shown.
+        What addresses the model is not released, unless the `question` is about such things."""
+        self._checker = Checker(judge, ahead=ahead, may_instruct=asks_about_instructions(question))
         self._stream = MarkdownStream()
         self._surrogates = Surrogates()
         self._layout = Layout()
@@ -56,10 +57,6 @@ class CitationGate:
     def show(self, number: int, passage: Passage) -> None:
         """Passage `number` was shown to the model. Its headings are evidence too, but are never quoted."""
         self._checker.show(number, passage)
-
-    def prepare(self) -> None:
-        """A model begins to write: what was shown is read meanwhile. Quotes of it need no reading."""
-        self._checker.prepare()
 
     async def feed(self, delta: str) -> str:
         """What this delta releases. Raises ModelError when the judge cannot judge."""

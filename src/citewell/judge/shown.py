@@ -60,8 +60,10 @@ class _Window:
 
 
 class Shown:
-    def __init__(self, judge: Judge, *, without: frozenset[Veto] = frozenset()) -> None:
-        """A sentence that gives orders to a model is no evidence, unless that veto is left out."""
+    def __init__(self, judge: Judge, *, ahead: bool = False, without: frozenset[Veto] = frozenset()) -> None:
+        """`ahead`: text of a model is on its way, so the judge reads what is shown meanwhile; quotes need no reading.
+        A sentence that gives orders to a model is no evidence, unless that veto is left out."""
+        self._ahead = ahead
         self.vetoes = Vetoes(without)
         self._may_order = "order" in without
         self.tables = Tables()
@@ -107,10 +109,8 @@ class Shown:
             self._windows.append(_Window(number, text, stems, inside))
             for stem in stems:
                 self._counts[stem] = self._counts.get(stem, 0) + 1
-
-    def prepare(self) -> None:
-        """Text of a model is on its way: the judge begins to read what was shown."""
-        self._judge.prepare([window.text for window in self._windows])
+        if self._ahead:
+            self._judge.prepare([w.text for w in self._windows if w.number == number])
 
     async def find(self, claims: Sequence[Claim]) -> list[Finding]:
         """The best finding for each claim, in their order."""
