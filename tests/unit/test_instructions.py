@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.answering.refusals import related_to
-from citewell.document import Paragraph
+from citewell.document import Heading, Paragraph
 from citewell.ingest.markdown import read_markdown
 from citewell.instructions import asks_about_instructions, instructions_in, is_instruction, is_instruction_in_code
 from citewell.reader import PassageReading
@@ -114,6 +114,14 @@ def test_a_place_to_look_shows_no_planted_sentence() -> None:
     passage = Passage("1", "/battery", "Battery", text, 0, 0, len(text), blocks=(Paragraph(start=0, end=len(text)),))
     (place,) = related_to([PassageReading(passage, 0.1, ())])
     assert place.first_line == "The battery lasts 4 hours. Charge it for an hour."
+
+
+def test_a_place_to_look_without_prose_shows_its_heading_without_marks() -> None:
+    text = "## `monkey`: make it cooperative"
+    heading = Heading(start=0, end=len(text), level=2, title="monkey: make it cooperative")
+    passage = Passage("1", "/monkey", "Monkey", text, 0, 0, len(text), blocks=(heading,))
+    (place,) = related_to([PassageReading(passage, 0.1, ())])
+    assert place.first_line == "monkey: make it cooperative"
 
 
 @pytest.mark.parametrize(

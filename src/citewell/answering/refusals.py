@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from citewell.answering.topics import topic
-from citewell.document import Caption, Definition, ListItem, Paragraph, prose, split_sentences
+from citewell.document import Caption, Definition, Heading, ListItem, Paragraph, prose, split_sentences
 from citewell.instructions import is_instruction
 from citewell.reader import PassageReading
 from citewell.values import Passage, Question, Related
@@ -40,9 +40,10 @@ def related_to(readings: Sequence[PassageReading]) -> tuple[Related, ...]:
 
 
 def _first_line(passage: Passage) -> str:
-    """The first words of prose; of a passage without any, its first words."""
+    """The first words of prose; of a passage without any, its heading or its first words."""
     told = (b for b in passage.blocks if isinstance(b, Paragraph | ListItem | Definition | Caption))
-    line = next((prose(passage.text, block) for block in told), passage.text)
+    titles = (block.title for block in passage.blocks if isinstance(block, Heading))
+    line = next((prose(passage.text, block) for block in told), None) or next(titles, passage.text)
     said = (line[span.start : span.end] for span in split_sentences(line))
     flat = _BLANKS.sub(" ", " ".join(sentence for sentence in said if not is_instruction(sentence))).strip()
     return flat if len(flat) <= _LONGEST_LINE else f"{flat[:_LONGEST_LINE].rsplit(' ', 1)[0]} …"

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from citewell.document import (
     Caption,
@@ -348,12 +349,12 @@ class _Wholes:
     def _items(self, siblings: Sequence[Piece]) -> list[Quote]:
         """All items with what they hold; of a long list the items' own text, and of an endless one what answers."""
         held = [self._spread.held(item) for item in siblings]
-        if _words(p for pieces in held for p in pieces) <= MOST:
-            return [_all(p) for pieces in held for p in pieces]
-        if _words(p for item in siblings for p in self._spread.whole(item)) <= MOST:
-            return [_all(p) for item in siblings for p in self._spread.whole(item)]
+        for parts in (held, [self._spread.whole(item) for item in siblings]):
+            pieces = list(chain.from_iterable(parts))
+            if _words(pieces) <= MOST:
+                return [_all(piece) for piece in pieces]
         kept = [pieces for pieces in held if _best(pieces) >= ANSWERING] or held[:8]
-        return [_all(p) for pieces in kept for p in pieces[:1]]
+        return [_all(item) for item, *_ in kept]
 
     # Tables
 
