@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -41,19 +42,14 @@ class Postgres:
         return Path(str(self._server.get_postmaster_info().socket_dir))
 
     def freeze(self) -> None:
-        for process in self._processes():
-            process.suspend()
+        self._send(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        for process in self._processes():
-            process.resume()
+        self._send(signal.SIGCONT)
 
     def kill(self) -> None:
         """What a crash of the machine looks like: every process gone at once, nothing said."""
-        processes = self._processes()
-        for process in processes:
-            process.send_signal(signal.SIGKILL)
-        psutil.wait_procs(processes, timeout=300)
+        psutil.wait_procs(self._send(signal.SIGKILL), timeout=300)
 
     def start(self) -> None:
         """Start again after `kill`; the server recovers from its log."""
@@ -73,6 +69,14 @@ class Postgres:
             processes[0].send_signal(signal.SIGQUIT)
             psutil.wait_procs(processes, timeout=300)
         atexit.unregister(self._server._cleanup)  # it would look for the server again
+
+    def _send(self, number: signal.Signals) -> list[psutil.Process]:
+        """To the postmaster and what it has started; one whose client has left may end while we go through them."""
+        processes = self._processes()
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+        return processes
 
     def _processes(self) -> list[psutil.Process]:
         try:
