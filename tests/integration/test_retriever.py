@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import citewell
-from citewell.document import read_plain
+from citewell.document import Paragraph, read_plain
 from citewell.errors import EmbeddingError, InvalidFilterError, RateLimitError, SchemaValidationError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
@@ -65,6 +65,7 @@ PAGES = {
         "Start `gz_sim` with the flag --headless on a server without a screen.",
     ],
     "license": ["The zero moment point tells whether a walking robot keeps its balance!"],
+    "news": ["Gazebo simulates robots with sensors faster."],
     "billing": ["The plan costs 20 euros a month.", "Invoices are sent by post."],
 }
 
@@ -84,6 +85,7 @@ def book() -> list[Passage]:
                 char_end=start + len(text),
                 heading_path=("Basics",),
                 module="Robots" if page != "billing" else "Shop",
+                blocks=(Paragraph(start=0, end=len(text), part="changelog"),) if page == "news" else (),
             )
             made.append(replace(passage, content_hash=content_hash(passage)))
             start += len(text) + 2
@@ -121,6 +123,14 @@ async def test_the_passage_that_answers_comes_first(retriever: Retriever) -> Non
 async def test_an_identifier_comes_first(retriever: Retriever, query: str) -> None:
     found = await retriever.search(query, score_threshold=0.0)
     assert "gz_sim" in found.passages[0].passage.text
+
+
+async def test_what_was_changed_comes_first_only_when_changes_are_asked_for(retriever: Retriever) -> None:
+    asked = [
+        await retriever.search(q) for q in ("Gazebo simulates robots", "Since when Gazebo simulates robots faster")
+    ]
+    assert [found.passages[0].passage.page_title for found in asked] == ["Simulation", "News"]
+    assert "News" in [item.passage.page_title for item in asked[0].passages]
 
 
 class Preferring:
@@ -182,7 +192,7 @@ async def test_a_repeated_passage_is_shown_once(retriever: Retriever) -> None:
 async def test_order_is_by_rank_and_the_same_every_time(retriever: Retriever) -> None:
     runs = [await retriever.search("robots and sensors", score_threshold=0.0, top_k=8) for _ in range(3)]
     assert runs[0].passages == runs[1].passages == runs[2].passages
-    fused = [(-p.fused, p.passage.id) for p in runs[0].passages]
+    fused = [(-p.fused, p.passage.id) for p in runs[0].passages if p.passage.page_title != "News"]
     assert fused == sorted(fused)
 
 

@@ -18,9 +18,11 @@ from citewell.document import (
     Span,
     Tab,
     Table,
+    asks_for_changes,
     blocks_from_json,
     blocks_to_json,
     moved,
+    part_of,
     prose,
     read_plain,
     sentences,
@@ -219,3 +221,45 @@ def test_a_mark_inside_a_quotation_ends_no_sentence_when_a_small_letter_follows(
         "“Stop!”",
         "He left.",
     ]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Changelog",
+        "1.4.2",
+        "v2.0.0rc1",
+        "Version 4.0",
+        "Release 1.0a1 (Aug 2, 2011)",
+        "[1.1.0] 2020-01-17",
+        "0.17.0 / 2012-12-25",
+        "Trio 0.7.0 (2018-09-03)",
+        "What’s new in Tornado 2.4.1",
+        "Changes in Version 1.3 (2009/12/16)",
+        "Django 3.1.4 release notes",
+    ],
+)
+def test_a_section_about_a_release_tells_what_was_changed(title: str) -> None:
+    assert part_of(title) == "changelog"
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Python 3.8", "2.3. Blitting", "Lesson 4.4 — The Identity Matrix", "Changes to the layout", "3.1", "HTTP/1.1"],
+)
+def test_a_number_in_a_heading_is_not_always_a_release(title: str) -> None:
+    assert part_of(title) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is new in 2.0?", True),
+        ("Since when is there a --jobs option?", True),
+        ("Which version added async support?", True),
+        ("How do I change the port?", False),
+        ("How do I renew a certificate?", False),
+    ],
+)
+def test_only_some_questions_are_about_changes(question: str, expected: bool) -> None:
+    assert asks_for_changes(question) is expected

@@ -1,6 +1,8 @@
 """The trained reader over a model that follows a script: which passages are read, and which of their parts."""
 
+import asyncio
 from collections.abc import Sequence
+from itertools import groupby
 
 import pytest
 
@@ -60,6 +62,30 @@ async def test_what_stands_behind_a_sure_answer_is_not_read(logits: tuple[float,
 
 async def test_another_language_is_left_to_the_search() -> None:
     assert await read(found(4.0, 4.0, 4.0, language="ur")) == (["0", "1", "2"], 0)
+
+
+async def test_questions_are_read_in_the_order_they_came_and_not_all_at_once() -> None:
+    told: list[str] = []
+
+    class Slow(Scripted):
+        async def read(
+            self, question: str, texts: Sequence[str], units: Sequence[Sequence[tuple[int, int]]] = ()
+        ) -> list[Asked]:
+            await asyncio.sleep(0)
+            told.append(question)
+            return await super().read(question, texts, units)
+
+    reader = TrainedReader(Slow(), turns=1)
+    await asyncio.gather(*(reader.read(question, found(4.0, 3.0)) for question in ("one", "two", "three")))
+    assert [question for question, _ in groupby(word.strip("?") for word in told)] == ["one", "two", "three"]
+
+
+async def test_a_reader_who_leaves_gives_the_turn_to_the_next() -> None:
+    reader = TrainedReader(Scripted(), turns=1)
+    asked = [asyncio.create_task(reader.read("What is said?", found(4.0))) for _ in range(3)]
+    asked[1].cancel()
+    assert len(await asyncio.gather(*asked, return_exceptions=True)) == 3
+    assert len(await reader.read("What is said?", found(4.0))) == 1
 
 
 async def test_parts_are_asked_only_near_the_best() -> None:

@@ -20,7 +20,7 @@ from citewell.document.blocks import (
     moved,
 )
 from citewell.document.encoding import blocks_from_json, blocks_to_json, type_name
-from citewell.document.parts import container_part, part_of
+from citewell.document.parts import asks_for_changes, container_part, part_of
 from citewell.document.plain import code_info, read_plain
 from citewell.document.splitter import SENTENCE_END, STOPWORDS, code_spans, ends_sentence, split_sentences
 from citewell.document.words import content, fenced, prose, sentences, standing_alone, table_lines, table_row
@@ -44,6 +44,7 @@ __all__ = [
     "Tab",
     "Table",
     "announces",
+    "asks_for_changes",
     "blocks_from_json",
     "blocks_to_json",
     "code_info",

@@ -25,6 +25,24 @@ _LISTED: dict[Part, str] = {
     "references": "bibliography; further reading; works cited; footnotes; references and further reading",
 }
 _TITLES: dict[str, Part] = {title: part for part, titles in _LISTED.items() for title in titles.split("; ")}
+_VERSION = r"v?\d+(?:\.\d+)+[\w.+-]*"
+_MONTH_YEAR = r"[A-Z][a-z]{2,8}\.?(?: \d{1,2}[a-z]{0,2},?)? (?:19|20)\d\d"
+_DATE = rf"(?:\d{{4}}[-/.]\d{{1,2}}|(?:\d{{1,2}} )?{_MONTH_YEAR})"
+_RELEASE = re.compile(
+    rf"^(?:\S+ ){{0,2}}?\W{{0,2}}{_VERSION}\W{{0,4}}(?i:released )?(?i:on )?\W{{0,2}}(?:{_DATE}|(?i:unreleased))|"
+    rf"^(?:(?i:version|release) {_VERSION}|v?\d+\.\d+\.\d+[\w.+-]*)$"
+)
+"""A release by its number and date, or by nothing but its number. "Python 3.8" may be anything."""
+_CHANGES = re.compile(
+    rf"^(?:what'?s new|changes|release notes|change ?log|(?:change|release|version) history)\b.*\b{_VERSION}|"
+    rf"{_VERSION} (?:release notes|change ?log)\b",
+    re.IGNORECASE,
+)
+_OF_CHANGES = re.compile(
+    rf"\b(?:change ?logs?|new|chang(?:es|ed) (?:in|since|between|from)|changed|releas\w+|versions?|since|until|"
+    rf"deprecat\w+|removed|added|introduced|fixed|upgrad\w+|migrat\w+|{_VERSION})(?!\w)",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*|[A-Z](?=\.\s))\s*[.:)–—-]*\s+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+")
@@ -36,6 +54,8 @@ def part_of(title: str) -> Part | None:
     """None: the heading says nothing about it, and the section is what the section around it is."""
     if len(title) > _LONGEST:
         return None
+    if _RELEASE.search(title) or _CHANGES.search(title.replace("’", "'").replace("`", "")):
+        return "changelog"
     said = _NUMBER.sub("", title.strip()).partition(":")[0]
     words = _WORDS.findall(re.sub("['’]", "", said).lower())
     while len(words) > 1 and words[-1].isdigit():
@@ -45,6 +65,11 @@ def part_of(title: str) -> Part | None:
     while len(words) > 1 and words[0] in _QUALIFIERS:
         words.pop(0)
     return _TITLES.get(" ".join(words))
+
+
+def asks_for_changes(question: str) -> bool:
+    """Whether what was once changed may answer: any other question is about how things are."""
+    return _OF_CHANGES.search(question) is not None
 
 
 _CONTAINERS: dict[str, Part] = {

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from citewell.document import Part
+from citewell.document import Part, asks_for_changes
 from citewell.text import content_stems, stem
 
 _SEVERAL = re.compile(
@@ -38,8 +38,6 @@ _PARTS: tuple[tuple[str, Part], ...] = (
     ("summari", "summary"),
     ("summar", "summary"),
     ("conclus", "summary"),
-    ("chang", "changelog"),
-    ("releas", "changelog"),
     ("refer", "references"),
     ("content", "contents"),
 )
@@ -115,7 +113,11 @@ class Inquiry:
     def parts(self) -> frozenset[Part]:
         """Parts of the book other than its body that are asked for by name."""
         named = {part for start, part in _PARTS if any(word.startswith(start) for word in self.stems)}
-        return frozenset({*named, "exercise"} if self.shows else named)
+        if self.shows:
+            named.add("exercise")
+        if asks_for_changes(self.text):
+            named.add("changelog")
+        return frozenset(named)
 
     def asks_for(self, title: str) -> bool:
         """Whether a title names the things that are asked for: "Environment variables", "Authentication"."""

@@ -5,6 +5,7 @@ The scores come from the trained model of `inference`. It reads English; elsewhe
 
 import asyncio
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -99,16 +100,22 @@ class QuestionModel(Protocol):
 
 
 class TrainedReader:
-    """Reads with the shipped model, off the event loop."""
+    """Reads with the shipped model, off the event loop: `turns` questions at once, in the order they came."""
 
-    def __init__(self, model: QuestionModel) -> None:
+    def __init__(self, model: QuestionModel, turns: int = os.cpu_count() or 1) -> None:
         self._model = model
+        # Reading all at once would serve each as late as the last.
+        self._turns = asyncio.Semaphore(turns)
         self.name = model.name
 
     async def warm(self) -> None:
         await self._model.warm()
 
     async def read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
+        async with self._turns:
+            return await self._read(question, found)
+
+    async def _read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
         known = [item.passage for item in found if is_english(question, item.passage)]
         answers = await self.weigh(question, known[:FIRST])
         if max(answers, default=0.0) >= SURE:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import stamina
 
 from citewell.deadline import Deadline
+from citewell.document import Heading, asks_for_changes
 from citewell.document.language import language_of
 from citewell.embedding import Embedder
 from citewell.errors import CitewellError, SchemaValidationError
@@ -172,6 +173,8 @@ class Retriever:
         ranked = _ranked(query, hits)
         if spoken:
             ranked.sort(key=lambda scored: scored.passage.language != spoken)
+        if not asks_for_changes(query):
+            ranked.sort(key=lambda scored: _tells_changes(scored.passage))
         finished = time.perf_counter()
         return Found(
             passages=tuple(ranked),
@@ -197,6 +200,12 @@ def _spoken(query: str, hits: Sequence[Hit]) -> str:
     """The language of the question, when the book has several and this is one of them; empty when that is not so."""
     languages = Counter(hit.passage.language for hit in hits)
     return language_of(query, sorted(languages)) if len(languages) > 1 else ""
+
+
+def _tells_changes(passage: Passage) -> bool:
+    """A changelog has every word of the book, and says how nothing is done."""
+    told = [block.part for block in passage.blocks if not isinstance(block, Heading)]
+    return set(told) == {"changelog"}
 
 
 def _background(scores: list[float]) -> float:
