@@ -175,6 +175,46 @@ def handed(folder: Path) -> Documentation:
     )
 
 
+class Answers:
+    """Sentences as models write them to a question, true and false, over the five passages that a search found."""
+
+    def __init__(self, pages: Path) -> None:
+        known = texts(pages)
+        rows = map(json.loads, (WRITTEN / "answers.jsonl").read_text(encoding="utf-8").splitlines())
+        whole = [row for row in rows if all(passage in known for passage in row["passages"])]
+        self._all = [
+            Example(
+                tuple(known[passage][1] for passage in row["passages"]),
+                tuple(Claim(c, label, tuple(range(len(row["passages"])))) for label in LABELS for c in row[label]),
+            )
+            for row in whole
+        ]
+
+    def examples(self, seed: int) -> list[Example]:
+        chance = random.Random(seed)
+        return [self._shown(example, chance) for example in chance.sample(self._train, len(self._train))]
+
+    def held_out(self) -> list[Example]:
+        return self._all[::HELD_OUT_SHARE]
+
+    def held_out_claims(self) -> Iterator[dict[str, Any]]:
+        for example in self.held_out():
+            for claim in example.claims:
+                known = {"supported": claim.label == "supported", "class": claim.label}
+                yield {"claim": claim.text, "evidence": list(example.passages), **known}
+
+    @property
+    def _train(self) -> list[Example]:
+        return [example for number, example in enumerate(self._all) if number % HELD_OUT_SHARE]
+
+    def _shown(self, example: Example, chance: random.Random) -> Example:
+        """In any order: the search's own must not tell."""
+        passages, claims = list(example.passages), [_opened(c, chance) for c in example.claims]
+        chance.shuffle(passages)
+        chance.shuffle(claims)
+        return Example(tuple(passages), tuple(claims))
+
+
 Weigh = Callable[[str, str, str], float]
 """What a claim counts, by its text, its label and its passage."""
 
@@ -213,6 +253,19 @@ def written(pages: Path, name: str = "passages.jsonl", weigh: Weigh = lambda *_:
 def apart(pages: Path) -> Documentation:
     """Of our own: truths in other words than the passage's, lies in its own, which are longer."""
     return written(pages, "apart.jsonl", by_length)
+
+
+def found(pages: Path) -> Documentation:
+    """Of our own: questions in readers' words to the passages that a search finds, most of which do not answer."""
+    known, rows = texts(pages), []
+    for row in map(json.loads, (WRITTEN / "found.jsonl").read_text(encoding="utf-8").splitlines()):
+        for passage, pieces in row["passages"]:
+            if passage in known and pieces is not None:
+                source, text = known[passage]
+                answers = [text[a:b] for a, b in pieces]
+                place = {"source": source, "passage": text, "question": row["question"]}
+                rows.append(place | {"answerable": bool(answers), "answers": answers})
+    return Documentation([], rows)
 
 
 def by_nearness(claim: str, label: str, passage: str) -> float:
@@ -397,7 +450,7 @@ def _public(row: dict[str, Any], passage: str, chance: random.Random) -> list[As
 
 if __name__ == "__main__":
     pages = Path(sys.argv[2])
-    sets = (handed(Path(sys.argv[1])), written(pages), apart(pages))
+    sets = (handed(Path(sys.argv[1])), written(pages), apart(pages), Answers(pages))
     found = [row for documentation in sets for row in documentation.held_out_claims()]
     with Path(sys.argv[3]).open("w", encoding="utf-8") as out:
         out.writelines(json.dumps({"id": str(number), **row}) + "\n" for number, row in enumerate(found))

@@ -1,4 +1,4 @@
-"""Train the reading model: `python -m training.train DATA PAGES START.pt OUT`. One thread, fixed seeds, resumable.
+"""Train the reading model: `python -m training.train DATA PAGES START.pt OUT`. Two threads, fixed seeds, resumable.
 
 The mixture moves from public pairs to documentation; in a second stage our own claims and questions come in, over PAGES
 (`training.pages`), and the rate rises once more. A checkpoint is written every few minutes; the same command takes
@@ -23,9 +23,11 @@ from citewell_evaluation.statistics import auroc
 from training.data import (
     READING_SHARE,
     REFUSING_SHARE,
+    Answers,
     Documentation,
     apart,
     by_nearness,
+    found,
     handed,
     nli,
     reading,
@@ -34,7 +36,9 @@ from training.data import (
 from training.model import Network, load_cross_encoder
 from training.packing import Example, Packer, Row, tensors
 
+Source = Documentation | Answers
 ROWS = 3
+THREADS = 2
 FROZEN = 3
 SAVE_EVERY = 60
 
@@ -43,9 +47,8 @@ class Stage(NamedTuple):
     steps: int
     rate: float
     head_rate: float
-    shares: tuple[tuple[float, tuple[float, ...]], ...]
-    """Progress to the shares of rows: documentation, public claims, public questions, near misses that people wrote,
-    our own claims and questions, the same weighed, those with truths far from the text and lies near to it."""
+    shares: tuple[tuple[float, dict[str, float]], ...]
+    """From a progress on: the share of rows from each stream of `rounds`, which moves evenly to the next."""
     warm: int = 100
     planned: int = 0
     """Steps that rate and shares were laid out for, when it ended before."""
@@ -57,35 +60,49 @@ class Stage(NamedTuple):
         """The share of the rate at this step."""
         return min(1.0, (at + 1) / self.warm) * max(0.03, 1 - self.progress(at))
 
-    def mixture(self, progress: float) -> list[float]:
+    def mixture(self, progress: float) -> dict[str, float]:
         for (a, left), (b, right) in pairwise(self.shares):
             if progress <= b:
                 t = (progress - a) / (b - a)
-                return [x + (y - x) * t for x, y in zip(left, right, strict=True)]
-        return list(self.shares[-1][1])
+                return {name: left[name] + (right[name] - left[name]) * t for name in left}
+        return self.shares[-1][1]
 
 
 STAGES = (
     Stage(
         1800, 1.2e-4, 6e-4,
         (
-            (0.0, (0.20, 0.45, 0.35, 0.0, 0.0, 0.0, 0.0)), (0.25, (0.45, 0.25, 0.30, 0.0, 0.0, 0.0, 0.0)),
-            (0.6, (0.52, 0.18, 0.30, 0.0, 0.0, 0.0, 0.0)), (1.0, (0.60, 0.16, 0.24, 0.0, 0.0, 0.0, 0.0)),
+            (0.0, {"handed": 0.20, "pairs": 0.45, "reading": 0.35}),
+            (0.25, {"handed": 0.45, "pairs": 0.25, "reading": 0.30}),
+            (0.6, {"handed": 0.52, "pairs": 0.18, "reading": 0.30}),
+            (1.0, {"handed": 0.60, "pairs": 0.16, "reading": 0.24}),
         ),
     ),
     Stage(
         900, 1.0e-4, 3e-4,
-        ((0.0, (0.26, 0.09, 0.0, 0.16, 0.49, 0.0, 0.0)), (1.0, (0.32, 0.06, 0.0, 0.12, 0.50, 0.0, 0.0))),
+        (
+            (0.0, {"handed": 0.26, "pairs": 0.09, "refusing": 0.16, "own": 0.49}),
+            (1.0, {"handed": 0.32, "pairs": 0.06, "refusing": 0.12, "own": 0.50}),
+        ),
         planned=1400,  # it had begun to take what is near for true
     ),
     Stage(
-        450, 0.45e-4, 1.5e-4,
-        ((0.0, (0.45, 0.08, 0.0, 0.10, 0.0, 0.37, 0.0)), (1.0, (0.45, 0.08, 0.0, 0.10, 0.0, 0.37, 0.0))),
+        450, 0.45e-4, 1.5e-4, ((0.0, {"handed": 0.45, "pairs": 0.08, "refusing": 0.10, "weighed": 0.37}),),
         warm=1,
     ),
     Stage(
         1000, 0.9e-4, 2.5e-4,
-        ((0.0, (0.22, 0.06, 0.0, 0.08, 0.0, 0.19, 0.45)), (1.0, (0.22, 0.06, 0.0, 0.08, 0.0, 0.19, 0.45))),
+        ((0.0, {"handed": 0.22, "pairs": 0.06, "refusing": 0.08, "weighed": 0.19, "apart": 0.45}),),
+    ),
+    Stage(
+        700, 0.9e-4, 2.2e-4,
+        ((0.0, {"handed": 0.09, "pairs": 0.09, "refusing": 0.03, "own": 0.12, "apart": 0.15, "found": 0.52}),),
+    ),
+    Stage(
+        600, 0.7e-4, 1.8e-4,
+        ((0.0, {
+            "handed": 0.10, "pairs": 0.12, "refusing": 0.03, "own": 0.08, "apart": 0.14, "found": 0.20, "answers": 0.33,
+        }),),
     ),
 )  # fmt: skip
 
@@ -95,8 +112,10 @@ def endless(packer: Packer, make: "Iterator[list[Example]]") -> Iterator[Row]:
         yield from packer.rows(examples)
 
 
-def rounds(folder: Path, *own: Documentation) -> tuple[Iterator[list[Example]], ...]:
-    def written_by_hand(source: Documentation) -> Iterator[list[Example]]:
+def rounds(folder: Path, pages: Path, sets: dict[str, Source]) -> dict[str, Iterator[list[Example]]]:
+    """What was handed to us, public claims, public questions, near misses that people wrote, and our own."""
+
+    def written_by_hand(source: Source) -> Iterator[list[Example]]:
         return (source.examples(seed) for seed in count())
 
     def again(examples: list[Example]) -> Iterator[list[Example]]:
@@ -105,13 +124,15 @@ def rounds(folder: Path, *own: Documentation) -> tuple[Iterator[list[Example]], 
             random.Random(seed).shuffle(copy)
             yield copy
 
-    return (
-        written_by_hand(handed(folder)),
-        again(nli(folder, 1)),
-        again(reading(folder, 2, READING_SHARE)),
-        again(reading(folder, 3, REFUSING_SHARE)),
-        *map(written_by_hand, own),
-    )
+    return {
+        "handed": written_by_hand(sets["handed"]),
+        "pairs": again(nli(folder, 1)),
+        "reading": again(reading(folder, 2, READING_SHARE)),
+        "refusing": again(reading(folder, 3, REFUSING_SHARE)),
+        "own": written_by_hand(sets["own"]),
+        "weighed": written_by_hand(written(pages, weigh=by_nearness)),
+        **{name: written_by_hand(sets[name]) for name in ("apart", "found", "answers")},
+    }
 
 
 def placed(rows: list[Row]) -> Iterator[tuple[int, Row]]:
@@ -159,7 +180,7 @@ def outcomes(network: Network, rows: list[Row]) -> dict[str, list[tuple[bool, fl
     return found
 
 
-def measured(network: Network, packer: Packer, sets: dict[str, Documentation]) -> dict[str, float]:
+def measured(network: Network, packer: Packer, sets: dict[str, Source]) -> dict[str, float]:
     """AUROC on the pages held out of each."""
     return {
         f"{set_name} {name}": round(auroc([p[1] for p in pairs], [p[0] for p in pairs]), 4)
@@ -169,7 +190,7 @@ def measured(network: Network, packer: Packer, sets: dict[str, Documentation]) -
 
 
 def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
     torch.manual_seed(0)
     out.mkdir(parents=True, exist_ok=True)
     network = Network()
@@ -184,9 +205,11 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
         weight_decay=0.01, betas=(0.9, 0.98), fused=True,
     )  # fmt: skip
     packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
-    own, far = written(pages), apart(pages)
-    streams = [endless(packer, r) for r in rounds(folder, own, written(pages, weigh=by_nearness), far)]
-    sets = {"handed": handed(folder), "own": own, "apart": far}
+    sets: dict[str, Source] = {
+        "handed": handed(folder), "own": written(pages), "apart": apart(pages), "found": found(pages),
+        "answers": Answers(pages),
+    }  # fmt: skip
+    streams = {name: endless(packer, made) for name, made in rounds(folder, pages, sets).items()}
     step = 0
     if (out / "state.pt").exists():
         state = torch.load(out / "state.pt")
@@ -198,10 +221,9 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     chance = random.Random(7)
     seen, began = 0, time.time()
     for number, (stage, at) in enumerate((s, at) for s in STAGES for at in range(s.steps)):
-        picked = [
-            next(streams[chance.choices(range(len(streams)), stage.mixture(stage.progress(at)))[0]])
-            for _ in range(ROWS)
-        ]
+        mixture = stage.mixture(stage.progress(at))
+        shares = [mixture.get(name, 0.0) for name in streams]
+        picked = [next(streams[chance.choices(list(streams), shares)[0]]) for _ in range(ROWS)]
         if number < step:
             continue  # the streams go on as they did before the run was cut off
         for group in optimizer.param_groups:

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 
 TRAINING = Path(__file__).parents[2] / "training"
-ROWS = [json.loads(line) for line in (TRAINING / "written" / "passages.jsonl").read_text("utf-8").splitlines()]
+ROWS, FOUND, ANSWERS = (
+    [json.loads(line) for line in (TRAINING / "written" / name).read_text("utf-8").splitlines()]
+    for name in ("passages.jsonl", "found.jsonl", "answers.jsonl")
+)
 
 
 def test_each_passage_stands_once_and_has_truths_and_lies() -> None:
@@ -13,7 +16,7 @@ def test_each_passage_stands_once_and_has_truths_and_lies() -> None:
 
 
 def test_no_claim_is_both_true_and_false_of_its_passage() -> None:
-    for row in ROWS:
+    for row in (*ROWS, *ANSWERS):
         assert not set(row["supported"]) & {*row["contradicted"], *row["neutral"]}
 
 
@@ -25,7 +28,27 @@ def test_what_answers_is_named_by_place_and_not_copied() -> None:
             assert all(0 <= start < end <= 2000 for start, end in pieces)
 
 
+def test_questions_to_what_was_found_name_what_answers_by_place_or_leave_it_open() -> None:
+    assert len({row["question"] for row in FOUND}) > 500
+    for row in FOUND:
+        assert row["question"].strip()
+        assert len({passage for passage, _ in row["passages"]}) == len(row["passages"])
+        for _, pieces in row["passages"]:
+            assert all(0 <= start < end for start, end in pieces or ())
+    answered = [any(pieces for _, pieces in row["passages"]) for row in FOUND]
+    assert 0.4 < sum(answered) / len(answered) < 0.9
+
+
+def test_sentences_of_answers_are_true_or_false_of_passages_that_were_found() -> None:
+    found = {passage for row in FOUND for passage, _ in row["passages"]}
+    assert len(ANSWERS) > 500
+    for row in ANSWERS:
+        assert row["supported"]
+        assert row["contradicted"] + row["neutral"]
+        assert found.issuperset(row["passages"])
+
+
 def test_every_project_has_its_version_and_checksum() -> None:
     sources = json.loads((TRAINING / "written" / "sources.json").read_text("utf-8"))
-    assert {row["project"] for row in ROWS} <= set(sources)
+    assert {row["project"] for row in (*ROWS, *FOUND, *ANSWERS)} <= set(sources)
     assert all(len(source["sha256"]) == 64 and source["version"] for source in sources.values())
