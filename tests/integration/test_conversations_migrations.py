@@ -2,7 +2,12 @@
 
 import asyncio
 import json
+import sqlite3
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,7 @@ from citewell.conversations import Address, address_of, migrations, new_session_
 from citewell.conversations.database import Database
 from citewell.conversations.migrations import migrate
 from citewell.conversations.schema import metadata
+from citewell.conversations.sqlite import _write_ahead
 from citewell.conversations.store import ConversationStore
 from citewell.errors import DatabaseError
 from tests.integration.postgres import Postgres
@@ -208,6 +214,19 @@ async def test_workers_that_start_together_may_all_migrate(empty_address: Addres
         tasks = [group.create_task(migrate(empty_address)) for _ in range(6)]
     assert {task.result() for task in tasks} == {NEWEST}
     assert await revision_of(empty_address) == NEWEST
+
+
+def test_a_new_file_that_another_worker_prepares_is_waited_for(tmp_path: Path) -> None:
+    def opened(barrier: threading.Barrier, file: Path) -> str:
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            barrier.wait()
+            _write_ahead(connection.cursor(), 60.0)
+            return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+    for number in range(40):
+        opening = partial(opened, threading.Barrier(6), tmp_path / f"{number}.sqlite3")
+        with ThreadPoolExecutor(6) as threads:
+            assert {made.result() for made in [threads.submit(opening) for _ in range(6)]} == {"wal"}
 
 
 async def test_a_database_of_a_newer_version_is_left_alone(empty_address: Address) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -22,6 +22,7 @@ from citewell.logs import log
 _CHECK_SECONDS = 0.05
 """Enough for some ten thousand turns; of a larger file a part is checked."""
 _STEPS_BETWEEN_CLOCKS = 10_000
+_PAUSE = 0.01
 
 
 class SqliteTransactions:
@@ -111,6 +112,20 @@ class SqliteTransactions:
         self._engine.dispose()
 
 
+def _write_ahead(cursor: DBAPICursor, seconds: float) -> None:
+    """The first to open a new file changes its mode; who comes meanwhile is told "locked" at once, whatever the timeout."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
 def _engine(address: Address, bounds: Bounds) -> sa.Engine:
     engine = sa.create_engine(
         sa.URL.create("sqlite+pysqlite", database=address.location),
@@ -126,7 +141,7 @@ def _engine(address: Address, bounds: Bounds) -> sa.Engine:
         cursor = connection.cursor()
         # Shorter than the bound on statements, so that SQLite says "locked" before we give up.
         cursor.execute(f"PRAGMA busy_timeout = {int(bounds.statements * 800)}")
-        cursor.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(cursor, bounds.statements * 0.8)
         # FULL: an acknowledged answer survives a power cut too.
         cursor.execute("PRAGMA synchronous = FULL")
         cursor.close()
