@@ -112,8 +112,8 @@ class SqliteTransactions:
         self._engine.dispose()
 
 
-def _write_ahead(cursor: DBAPICursor, seconds: float) -> None:
-    """The first to open a new file changes its mode; who comes meanwhile is told "locked" at once, whatever the timeout."""
+def _write_ahead(cursor: DBAPICursor | sqlite3.Cursor, seconds: float) -> None:
+    """The first to open a new file changes its mode; others are told "locked" at once meanwhile, whatever the timeout."""
     until = time.monotonic() + seconds
     while True:
         try:
