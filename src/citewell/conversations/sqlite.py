@@ -113,7 +113,7 @@ class SqliteTransactions:
 
 
 def _write_ahead(cursor: DBAPICursor | sqlite3.Cursor, seconds: float) -> None:
-    """The first to open a new file changes its mode; others are told "locked" at once meanwhile, whatever the timeout."""
+    """The first to open a new file changes its mode; others are told "locked" at once, whatever their timeout."""
     until = time.monotonic() + seconds
     while True:
         try:
