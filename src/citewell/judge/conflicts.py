@@ -53,19 +53,24 @@ class Conflicts:
         return found[0] if found is not None and found[1] >= self._line else None
 
     async def weighed(self, statements: Sequence[Statement]) -> tuple[Conflict, float] | None:
-        """The likeliest conflict, and how likely it is."""
+        """The likeliest conflict, and how likely it is: what either side says contradicts the other's passage."""
         said = sorted(statements, key=lambda one: -one.answers)[:_PASSAGES]
-        told: list[tuple[Statement, str, Statement]] = []
-        for one, other in itertools.combinations(said, 2):
-            if one.section and one.section == other.section:
-                continue  # the parts of one section add to each other
-            told += [(one, sentence, other) for sentence in one.sentences]
-            told += [(other, sentence, one) for sentence in other.sentences]
-        pairs: list[Pair] = [(sentence, (against.passage.embedded_text,)) for _, sentence, against in told]
+        sides = [
+            (one, other)
+            for one, other in itertools.combinations(said, 2)
+            if not one.section or one.section != other.section  # the parts of one section add to each other
+        ]
+        told = [
+            (told, sentence, heard) for a, b in sides for told, heard in ((a, b), (b, a)) for sentence in told.sentences
+        ]
+        pairs: list[Pair] = [(sentence, (heard.passage.embedded_text,)) for _, sentence, heard in told]
         verdicts = await self._judge.judge(pairs) if pairs else []
-        best: tuple[float, Conflict] | None = None
-        for (one, sentence, other), verdict in zip(told, verdicts, strict=True):
-            if best is None or verdict.contradicted > best[0]:
-                conflict = Conflict(one.place, sentence, other.place, other.sentences[0], "contradicted")
-                best = verdict.contradicted, conflict
-        return (best[1], best[0]) if best else None
+        against: dict[tuple[int, int], tuple[float, str]] = {}
+        for (speaker, sentence, heard), verdict in zip(told, verdicts, strict=True):
+            place = speaker.place, heard.place
+            against[place] = max(against.get(place, (-1.0, "")), (verdict.contradicted, sentence))
+        found = [(against[a.place, b.place], against[b.place, a.place], a, b) for a, b in sides]
+        if not found:
+            return None
+        there, back, first, second = max(found, key=lambda each: min(each[0][0], each[1][0]))
+        return Conflict(first.place, there[1], second.place, back[1], "contradicted"), min(there[0], back[0])
