@@ -35,10 +35,12 @@ def fetch(folder: Path) -> None:
     for name, source in (sources[0] | sources[1]).items():
         if (folder / name).is_dir():
             continue
-        with urllib.request.urlopen(f"https://pypi.org/pypi/{name}/{source['version']}/json", timeout=60) as reply:
-            files = json.load(reply)["urls"]
-        address = next(f["url"] for f in files if f["digests"]["sha256"] == source["sha256"])
-        with urllib.request.urlopen(urllib.parse.urljoin(f"https://pypi.org/simple/{name}/", address)) as reply:
+        listing = f"https://pypi.org/simple/{name}/"
+        with urllib.request.urlopen(listing, timeout=60) as reply:
+            address = re.search(rf'href="([^"#]+)#sha256={source["sha256"]}"', reply.read().decode())
+        if address is None:
+            sys.exit(f"{name} {source['version']} is no longer listed.")
+        with urllib.request.urlopen(urllib.parse.urljoin(listing, address[1]), timeout=300) as reply:
             data = reply.read()
         if hashlib.sha256(data).hexdigest() != source["sha256"]:
             sys.exit(f"{name} {source['version']} is not the file that was written over: its checksum differs.")
