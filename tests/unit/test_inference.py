@@ -41,6 +41,12 @@ async def test_asking_for_units_changes_no_verdict_on_the_whole(model: ReadingMo
     assert whole.units[0] == pytest.approx(whole.answers, abs=0.5)
 
 
+async def test_a_question_mark_makes_no_difference(model: ReadingModel) -> None:
+    (passage,) = await model.encode([PASSAGE])
+    plain, marked = [await model.ask(f"How long is the timeout{mark}", passage, [(0, 20)]) for mark in ("", " ?")]
+    assert plain == marked
+
+
 async def test_the_passage_that_answers_scores_above_one_that_does_not(model: ReadingModel) -> None:
     right, wrong = await model.ask_all("How long is the timeout?", await model.encode([PASSAGE, OTHER]))
     assert right.answers > wrong.answers

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -111,7 +112,9 @@ class ReadingModel:
         return list(await asyncio.gather(*(asyncio.shield(asyncio.wrap_future(future)) for future in futures)))
 
     async def ask(self, question: str, passage: Encoded, units: Sequence[Place] = ()) -> Asked:
-        """Ask the whole passage, and each unit (`text[start:end]`) with the rest hidden, though read in context."""
+        """Ask the whole passage, and each unit (`text[start:end]`) with the rest hidden, though read in context.
+
+        A mark at the end of the question makes no difference."""
         return await self._run(partial(self._ask, question, passage, units))
 
     async def ask_all(
@@ -178,29 +181,31 @@ class ReadingModel:
         return [mark, *ids, _END]
 
     def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
-        ids = self._sentence(_QUESTION, question)
+        # Readers write the question mark or not: both forms are asked of the whole, and count the same.
+        plain, marked = (self._sentence(_QUESTION, form) for form in _forms(question))
         places = [_tokens(passage, unit) for unit in units]
-        read = [number for number, (first, last) in enumerate(places) if last > first][: _MOST_TOKENS // len(ids)]
-        views = [(0, passage.states.shape[2]), *(places[number] for number in read)]
-        whole, *scores = [
+        read = [number for number, (first, last) in enumerate(places) if last > first][: _MOST_TOKENS // len(plain)]
+        whole = 0, passage.states.shape[2]
+        asked = [(plain, whole), (marked, whole), *((plain, places[number]) for number in read)]
+        one, other, *scores = [
             score
-            for first in range(0, len(views), _MOST_VIEWS)
-            for score in self._seen(ids, passage, views[first : first + _MOST_VIEWS])
+            for first in range(0, len(asked), _MOST_VIEWS)
+            for score in self._seen(passage, asked[first : first + _MOST_VIEWS])
         ]
         found = dict(zip(read, scores, strict=True))
-        return Asked(whole, tuple(found.get(number, _UNREAD) for number in range(len(units))))
+        return Asked((one + other) / 2, tuple(found.get(number, _UNREAD) for number in range(len(units))))
 
-    def _seen(self, ids: Sequence[int], passage: Encoded, views: Sequence[tuple[int, int]]) -> list[float]:
-        """The question stands once for each view, side by side; a copy sees itself and its part of the passage."""
-        tokens = passage.states.shape[2]
-        mask = np.zeros((len(views) * len(ids), tokens + len(views) * len(ids)), bool)
-        for number, (first, last) in enumerate(views):
-            own = slice(number * len(ids), (number + 1) * len(ids))
-            mask[own, first:last] = True
-            mask[own, tokens + own.start : tokens + own.stop] = True
-        places = [place for _ in views for place in range(len(ids))]
-        made = self._loaded().run([*ids] * len(views), places, 0, mask, [passage.states])
-        scores: list[float] = made["answers"][0, :: len(ids)].tolist()
+    def _seen(self, passage: Encoded, asked: Sequence[tuple[list[int], Place]]) -> list[float]:
+        """The questions stand side by side; each sees itself and its part of the passage."""
+        tokens, ids = passage.states.shape[2], [token for form, _ in asked for token in form]
+        mask = np.zeros((len(ids), tokens + len(ids)), bool)
+        starts = list(accumulate((len(form) for form, _ in asked), initial=0))
+        for (start, end), (_, (first, last)) in zip(pairwise(starts), asked, strict=True):
+            mask[start:end, first:last] = True
+            mask[start:end, tokens + start : tokens + end] = True
+        places = [place for form, _ in asked for place in range(len(form))]
+        made = self._loaded().run(ids, places, 0, mask, [passage.states])
+        scores: list[float] = made["answers"][0, starts[:-1]].tolist()
         return scores
 
     def _support(self, claim: str, passages: Sequence[Encoded]) -> Support:
@@ -235,6 +240,11 @@ class _Parts:
         except RuntimeError as error:
             raise ModelError("The built-in reading model could not run.") from error
         return dict(zip(("present", "answers", "support"), made, strict=True))
+
+
+def _forms(question: str) -> tuple[str, str]:
+    plain = question.rstrip(" ?!.…")
+    return plain, f"{plain}?"
 
 
 def _tokens(passage: Encoded, unit: Place) -> tuple[int, int]:

@@ -117,35 +117,34 @@ class TrainedReader:
 
     async def _read(self, question: str, found: Sequence[ScoredPassage]) -> list[PassageReading]:
         known = [item.passage for item in found if is_english(question, item.passage)]
-        answers = await self.weigh(question, known[:FIRST])
-        if max(answers, default=0.0) >= SURE:
-            unread = {passage.id for passage in known[FIRST:]}
-            known, found = known[:FIRST], [item for item in found if item.passage.id not in unread]
-        else:
-            answers += await self.weigh(question, known[FIRST:])
-        weighed = {passage.id: answer for passage, answer in zip(known, answers, strict=True)}
-        near = [passage for passage in known if weighed[passage.id] >= max(answers) - LOOKED_AT]
-        places = await asyncio.to_thread(lambda: [_places(passage) for passage in near])
-        asked = await self._model.read(_plain(question), [passage.embedded_text for passage in near], places)
-        looked_at = {passage.id: one.units for passage, one in zip(near, asked, strict=True)}
+        looked_at = await self._look(question, known[:FIRST])
+        answers = {id_: asked.answers for id_, asked in looked_at.items()}
+        if max(answers.values(), default=0.0) < SURE:
+            rest = known[FIRST:]
+            answers |= zip((passage.id for passage in rest), await self.weigh(question, rest), strict=True)
+            near = [passage for passage in rest if answers[passage.id] >= max(answers.values()) - LOOKED_AT]
+            looked_at |= await self._look(question, near)
+        least = max(answers.values(), default=0.0) - LOOKED_AT
+        unread = {passage.id for passage in known if passage.id not in answers}
 
         def read(item: ScoredPassage) -> PassageReading:
-            if item.passage.id not in weighed:
+            id_ = item.passage.id
+            if id_ not in answers:
                 return by_words(question, item)
-            return _scored(item.passage, weighed[item.passage.id], looked_at.get(item.passage.id))
+            return _scored(item.passage, answers[id_], looked_at[id_].units if answers[id_] >= least else None)
 
-        return await asyncio.to_thread(lambda: [read(item) for item in found])
+        return await asyncio.to_thread(lambda: [read(item) for item in found if item.passage.id not in unread])
+
+    async def _look(self, question: str, passages: Sequence[Passage]) -> dict[str, Asked]:
+        """The passages and their parts, by the passage's id."""
+        places = await asyncio.to_thread(lambda: [_places(passage) for passage in passages])
+        asked = await self._model.read(question, [passage.embedded_text for passage in passages], places)
+        return dict(zip((passage.id for passage in passages), asked, strict=True))
 
     async def weigh(self, query: str, passages: Sequence[Passage]) -> list[float]:
         """The log-odds that each passage answers, without looking at its parts."""
-        texts = [passage.embedded_text for passage in passages]
-        # Readers write the question mark or not: both forms are asked, and count the same.
-        plain, marked = [await self._model.read(form, texts) for form in (_plain(query), f"{_plain(query)}?")]
-        return [(one.answers + other.answers) / 2 for one, other in zip(plain, marked, strict=True)]
-
-
-def _plain(question: str) -> str:
-    return question.rstrip(" ?!.…")
+        asked = await self._model.read(query, [passage.embedded_text for passage in passages])
+        return [one.answers for one in asked]
 
 
 def blocks_of(passage: Passage) -> tuple[Block, ...]:
