@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from training.packing import Asked, Claim, Example
-from training.pages import WRITTEN, texts
+from training.pages import WRITTEN, digest, texts
 from training.quoting import quoted
 
 Key = tuple[str, str]
@@ -72,6 +72,11 @@ REFUSING_SHARE = {
 """Mostly the sets in which people wrote what cannot be answered."""
 
 
+def _is_held_out(page: str) -> bool:
+    """By its name: what else is read does not move it."""
+    return int(digest(page), 16) % HELD_OUT_SHARE == 0
+
+
 def lines(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
@@ -96,11 +101,8 @@ class Documentation:
         for row in questions:
             self._questions[row["source"], row["passage"]].append(row)
         keys = sorted(set(self._claims) | set(self._questions))
-        pages = sorted({source for source, _ in keys})
-        random.Random(5).shuffle(pages)
-        held = set(pages[: len(pages) // HELD_OUT_SHARE])
-        self._train = [k for k in keys if k[0] not in held]
-        self._held = [k for k in keys if k[0] in held]
+        self._train = [k for k in keys if not _is_held_out(k[0])]
+        self._held = [k for k in keys if _is_held_out(k[0])]
 
     def examples(self, seed: int) -> list[Example]:
         """One round. Near copies come first; the last rounds are what was written by hand."""
@@ -178,34 +180,31 @@ def handed(folder: Path) -> Documentation:
 class Answers:
     """Sentences as models write them to a question, true and false, over the five passages that a search found."""
 
-    def __init__(self, pages: Path) -> None:
+    def __init__(self, pages: Path, name: str = "answers.jsonl") -> None:
         known = texts(pages)
-        rows = map(json.loads, (WRITTEN / "answers.jsonl").read_text(encoding="utf-8").splitlines())
-        whole = [row for row in rows if all(passage in known for passage in row["passages"])]
-        self._all = [
-            Example(
-                tuple(known[passage][1] for passage in row["passages"]),
-                tuple(Claim(c, label, tuple(range(len(row["passages"])))) for label in LABELS for c in row[label]),
-            )
-            for row in whole
-        ]
+        self._train: list[Example] = []
+        self._held: list[Example] = []
+        for row in map(json.loads, (WRITTEN / name).read_text(encoding="utf-8").splitlines()):
+            if all(passage in known for passage in row["passages"]):
+                seen = tuple(range(len(row["passages"])))
+                example = Example(
+                    tuple(known[passage][1] for passage in row["passages"]),
+                    tuple(Claim(c, label, seen) for label in LABELS for c in row[label]),
+                )
+                (self._held if _is_held_out(row["passages"][0]) else self._train).append(example)
 
     def examples(self, seed: int) -> list[Example]:
         chance = random.Random(seed)
         return [self._shown(example, chance) for example in chance.sample(self._train, len(self._train))]
 
     def held_out(self) -> list[Example]:
-        return self._all[::HELD_OUT_SHARE]
+        return self._held
 
     def held_out_claims(self) -> Iterator[dict[str, Any]]:
         for example in self.held_out():
             for claim in example.claims:
                 known = {"supported": claim.label == "supported", "class": claim.label}
                 yield {"claim": claim.text, "evidence": list(example.passages), **known}
-
-    @property
-    def _train(self) -> list[Example]:
-        return [example for number, example in enumerate(self._all) if number % HELD_OUT_SHARE]
 
     def _shown(self, example: Example, chance: random.Random) -> Example:
         """In any order: the search's own must not tell."""
@@ -266,6 +265,21 @@ def found(pages: Path) -> Documentation:
                 place = {"source": source, "passage": text, "question": row["question"]}
                 rows.append(place | {"answerable": bool(answers), "answers": answers})
     return Documentation([], rows)
+
+
+def general(folder: Path) -> Documentation:
+    """Of our own, over paragraphs of the public reading sets: questions made to look answerable, and claims."""
+    known = {digest(row["passage"]): row["passage"] for row in lines(folder / "reading.jsonl.gz")}
+    claims, questions = [], []
+    for row in map(json.loads, (WRITTEN / "general.jsonl").read_text(encoding="utf-8").splitlines()):
+        text = known[row["passage"]]
+        place = {"source": f"general:{row['passage']}", "passage": text}
+        claims += [place | {"claim": c, "label": label} for label in LABELS for c in row[label]]
+        questions += [
+            place | {"question": q, "answerable": True, "answers": [text[a:b]]} for q, (a, b) in row["questions"]
+        ]
+        questions += [place | {"question": q, "answerable": False, "answers": []} for q in row["misses"]]
+    return Documentation(claims, questions)
 
 
 def by_nearness(claim: str, label: str, passage: str) -> float:
@@ -449,8 +463,8 @@ def _public(row: dict[str, Any], passage: str, chance: random.Random) -> list[As
 
 
 if __name__ == "__main__":
-    pages = Path(sys.argv[2])
-    sets = (handed(Path(sys.argv[1])), written(pages), apart(pages), Answers(pages))
+    folder, pages = Path(sys.argv[1]), Path(sys.argv[2])
+    sets = (handed(folder), general(folder), Answers(pages, "replies.jsonl"))
     found = [row for documentation in sets for row in documentation.held_out_claims()]
     with Path(sys.argv[3]).open("w", encoding="utf-8") as out:
         out.writelines(json.dumps({"id": str(number), **row}) + "\n" for number, row in enumerate(found))

@@ -15,7 +15,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.model import HEADS, LAYERS, WIDTH, Network
+from training.model import HEADS, WIDTH, Network
 
 
 class Graph(nn.Module):
@@ -50,8 +50,10 @@ def _heads(x: Tensor) -> Tensor:
 
 def main(state: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    network = Network()
-    network.load_state_dict(torch.load(state)["network"])
+    trained = torch.load(state)["network"]
+    layers = 1 + max(int(name.split(".")[1]) for name in trained if name.startswith("layers."))
+    network = Network(layers)
+    network.load_state_dict(trained)
     graph = Graph(network).eval()
     rows, tokens, before = 1, 7, 5
     sample = (
@@ -59,7 +61,7 @@ def main(state: Path, folder: Path) -> None:
         torch.arange(tokens)[None],
         torch.zeros(rows, tokens, dtype=torch.long),
         torch.ones(rows, tokens, before + tokens, dtype=torch.bool),
-        torch.zeros(2 * LAYERS, rows, before, WIDTH),
+        torch.zeros(2 * layers, rows, before, WIDTH),
     )
     sentence = ("ids", "places", "kinds")
     whole = folder / "whole.onnx"
@@ -80,7 +82,7 @@ def main(state: Path, folder: Path) -> None:
     model.producer_name, model.doc_string = "citewell", ""
     onnx.save(model, str(small))
     manifest = {
-        "layers": LAYERS,
+        "layers": layers,
         "files": {
             "model.onnx": {"bytes": small.stat().st_size, "sha256": hashlib.sha256(small.read_bytes()).hexdigest()}
         },

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-WIDTH, HEADS, DEEP, LAYERS = 384, 12, 1536, 8
+WIDTH, HEADS, DEEP = 384, 12, 1536
 
 
 class Look(NamedTuple):
@@ -54,7 +54,7 @@ class Layer(nn.Module):
 class Network(nn.Module):
     """Heads: `answers` (one logit: does what the question sees answer it?) and `support` (three)."""
 
-    def __init__(self, words: int = 30522, places: int = 512) -> None:
+    def __init__(self, layers: int, words: int = 30522, places: int = 512) -> None:
         super().__init__()
         self.words, self.places, self.kinds = (
             nn.Embedding(words, WIDTH),
@@ -62,7 +62,7 @@ class Network(nn.Module):
             nn.Embedding(2, WIDTH),
         )
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer() for _ in range(layers))
         self.pooler, self.answer = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1)
         self.claim_pooler, self.support = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 3)
 
@@ -88,9 +88,33 @@ class Network(nn.Module):
         return verdict
 
 
-def load_cross_encoder(network: Network, state: dict[str, Tensor]) -> None:
-    """Take the weights of ms-marco-MiniLM-L-12-v2; the heads that it has not begin small, from its pooler."""
+def cross_encoder(state: dict[str, Tensor], layers: int) -> Network:
+    """The lowest layers of ms-marco-MiniLM-L-12-v2; the head that it has not begins from its pooler."""
+    network = Network(layers)
     own = network.state_dict()
+    for number in range(layers):
+        own |= _layer(state, number)
+    for kind in ("weight", "bias"):
+        own[f"norm.{kind}"] = state[f"bert.embeddings.LayerNorm.{kind}"]
+        own[f"pooler.{kind}"] = own[f"claim_pooler.{kind}"] = state[f"bert.pooler.dense.{kind}"]
+        own[f"answer.{kind}"] = state[f"classifier.{kind}"]
+    own["words.weight"] = state["bert.embeddings.word_embeddings.weight"]
+    own["places.weight"] = state["bert.embeddings.position_embeddings.weight"]
+    own["kinds.weight"] = state["bert.embeddings.token_type_embeddings.weight"]
+    network.load_state_dict(own)
+    return network
+
+
+def deepened(network: Network, state: dict[str, Tensor], layers: int) -> Network:
+    """The cross-encoder's own upper layers and heads on top of those that were trained."""
+    deeper = cross_encoder(state, layers)
+    trained = ("layers", "words", "places", "kinds", "norm")
+    kept = {name: value for name, value in network.state_dict().items() if name.split(".")[0] in trained}
+    deeper.load_state_dict(deeper.state_dict() | kept)
+    return deeper
+
+
+def _layer(state: dict[str, Tensor], number: int) -> dict[str, Tensor]:
     names = {
         "attention.self.query": "query",
         "attention.self.key": "key",
@@ -101,15 +125,8 @@ def load_cross_encoder(network: Network, state: dict[str, Tensor]) -> None:
         "output.dense": "down",
         "output.LayerNorm": "second_norm",
     }
-    for number in range(LAYERS):
-        for theirs, ours in names.items():
-            for kind in ("weight", "bias"):
-                own[f"layers.{number}.{ours}.{kind}"] = state[f"bert.encoder.layer.{number}.{theirs}.{kind}"]
-    for kind in ("weight", "bias"):
-        own[f"norm.{kind}"] = state[f"bert.embeddings.LayerNorm.{kind}"]
-        own[f"pooler.{kind}"] = own[f"claim_pooler.{kind}"] = state[f"bert.pooler.dense.{kind}"]
-        own[f"answer.{kind}"] = state[f"classifier.{kind}"]
-    own["words.weight"] = state["bert.embeddings.word_embeddings.weight"]
-    own["places.weight"] = state["bert.embeddings.position_embeddings.weight"]
-    own["kinds.weight"] = state["bert.embeddings.token_type_embeddings.weight"]
-    network.load_state_dict(own)
+    return {
+        f"layers.{number}.{ours}.{kind}": state[f"bert.encoder.layer.{number}.{theirs}.{kind}"]
+        for theirs, ours in names.items()
+        for kind in ("weight", "bias")
+    }

@@ -9,10 +9,11 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator
-from itertools import count, pairwise
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count, islice, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from tokenizers import Tokenizer
@@ -28,19 +29,21 @@ from training.data import (
     apart,
     by_nearness,
     found,
+    general,
     handed,
     nli,
     reading,
     written,
 )
-from training.model import Network, load_cross_encoder
+from training.model import Network, cross_encoder, deepened
 from training.packing import Example, Packer, Row, tensors
 
 Source = Documentation | Answers
-ROWS = 3
 THREADS = 2
 FROZEN = 3
 SAVE_EVERY = 60
+MEASURED = 60
+HEADS = ("support", "claim_pooler", "pooler", "answer")
 
 
 class Stage(NamedTuple):
@@ -52,6 +55,10 @@ class Stage(NamedTuple):
     warm: int = 100
     planned: int = 0
     """Steps that rate and shares were laid out for, when it ended before."""
+    rows: int = 3
+    layers: int = 8
+    half: bool = False
+    """In bfloat16, on machines whose cores have it: half as long."""
 
     def progress(self, at: int) -> float:
         return at / (self.planned or self.steps)
@@ -67,6 +74,12 @@ class Stage(NamedTuple):
                 return {name: left[name] + (right[name] - left[name]) * t for name in left}
         return self.shares[-1][1]
 
+
+WHOLE = {
+    "handed": 0.12, "apart": 0.14, "replies": 0.13, "answers": 0.07, "own": 0.06, "general": 0.09, "pairs": 0.10,
+    "found": 0.19, "reading": 0.06, "refusing": 0.04,
+}  # fmt: skip
+"""Everything there is, as much of each as it is like what the product meets."""
 
 STAGES = (
     Stage(
@@ -104,6 +117,26 @@ STAGES = (
             "handed": 0.10, "pairs": 0.12, "refusing": 0.03, "own": 0.08, "apart": 0.14, "found": 0.20, "answers": 0.33,
         }),),
     ),
+    Stage(
+        310, 0.8e-4, 1.8e-4,
+        ((0.0, {
+            "handed": 0.11, "pairs": 0.14, "reading": 0.10, "refusing": 0.06, "own": 0.15, "apart": 0.16, "found": 0.15,
+            "answers": 0.13,
+        }),),
+        planned=3600, rows=2, layers=12, half=True,
+    ),
+    Stage(
+        540, 0.8e-4, 1.6e-4, ((0.0, {"weighed": 0.75, "refusing": 0.25}),),
+        warm=1, planned=4000, rows=2, layers=12, half=True,
+    ),
+    Stage(
+        300, 0.9e-4, 1.8e-4, ((0.0, WHOLE),),
+        warm=1, planned=6000, rows=2, layers=12, half=True,
+    ),
+    Stage(
+        2300, 0.85e-4, 1.7e-4, ((0.0, WHOLE),),
+        warm=1, rows=2, layers=12, half=True,
+    ),
 )  # fmt: skip
 
 
@@ -112,27 +145,33 @@ def endless(packer: Packer, make: "Iterator[list[Example]]") -> Iterator[Row]:
         yield from packer.rows(examples)
 
 
-def rounds(folder: Path, pages: Path, sets: dict[str, Source]) -> dict[str, Iterator[list[Example]]]:
-    """What was handed to us, public claims, public questions, near misses that people wrote, and our own."""
+class Streams:
+    """Rows of what was handed to us, public claims, public questions, near misses that people wrote, and our own."""
 
-    def written_by_hand(source: Source) -> Iterator[list[Example]]:
-        return (source.examples(seed) for seed in count())
+    def __init__(self, folder: Path, pages: Path, packer: Packer, sets: dict[str, Source]) -> None:
+        self._packer = packer
+        self._written = {**sets, "weighed": written(pages, weigh=by_nearness)}
+        self._public = {
+            "pairs": nli(folder, 1),
+            "reading": reading(folder, 2, READING_SHARE),
+            "refusing": reading(folder, 3, REFUSING_SHARE),
+        }
 
-    def again(examples: list[Example]) -> Iterator[list[Example]]:
-        for seed in count():
-            copy = list(examples)
-            random.Random(seed).shuffle(copy)
-            yield copy
+    def of_stage(self, number: int) -> dict[str, Iterator[Row]]:
+        """Each stage begins its own: a run that was cut off goes through the present one again, not through all."""
+        first = 1000 * number
+        made = {name: partial(_in_rounds, source.examples, first) for name, source in self._written.items()}
+        made |= {name: partial(_in_rounds, partial(_shuffled, all_), first) for name, all_ in self._public.items()}
+        return {name: endless(self._packer, begin()) for name, begin in made.items()}
 
-    return {
-        "handed": written_by_hand(sets["handed"]),
-        "pairs": again(nli(folder, 1)),
-        "reading": again(reading(folder, 2, READING_SHARE)),
-        "refusing": again(reading(folder, 3, REFUSING_SHARE)),
-        "own": written_by_hand(sets["own"]),
-        "weighed": written_by_hand(written(pages, weigh=by_nearness)),
-        **{name: written_by_hand(sets[name]) for name in ("apart", "found", "answers")},
-    }
+
+def _in_rounds(examples: Callable[[int], list[Example]], first: int) -> Iterator[list[Example]]:
+    for seed in count(first):
+        yield examples(seed)
+
+
+def _shuffled(examples: list[Example], seed: int) -> list[Example]:
+    return random.Random(seed).sample(examples, len(examples))
 
 
 def placed(rows: list[Row]) -> Iterator[tuple[int, Row]]:
@@ -143,8 +182,9 @@ def placed(rows: list[Row]) -> Iterator[tuple[int, Row]]:
         at += len(row.ids)
 
 
-def loss_of(network: Network, rows: list[Row]) -> tuple[Tensor, dict[str, float]]:
-    x = network.encode(*tensors(rows), frozen=FROZEN)
+def loss_of(network: Network, rows: list[Row], *, half: bool) -> tuple[Tensor, dict[str, float]]:
+    with torch.autocast("cpu", torch.bfloat16, enabled=half):
+        x = network.encode(*tensors(rows), frozen=FROZEN).float()
     parts: dict[str, Tensor] = {}
     claims = [(x[at + start], label, weight) for at, row in placed(rows) for start, label, weight in row.claims]
     if claims:
@@ -168,11 +208,12 @@ def loss_of(network: Network, rows: list[Row]) -> tuple[Tensor, dict[str, float]
 
 
 @torch.no_grad()
-def outcomes(network: Network, rows: list[Row]) -> dict[str, list[tuple[bool, float]]]:
+def outcomes(network: Network, rows: list[Row], *, half: bool) -> dict[str, list[tuple[bool, float]]]:
     """Claims, questions to passages and questions to parts, as (label, score)."""
     found: dict[str, list[tuple[bool, float]]] = {"claims": [], "questions": [], "parts": []}
     for row in rows:
-        x = network.encode(*tensors([row]))
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            x = network.encode(*tensors([row])).float()
         for start, label, _ in row.claims:
             found["claims"].append((label == 0, network.supports(x[start]).softmax(-1)[0].item()))
         for start, answerable, _, part in row.questions:
@@ -180,12 +221,15 @@ def outcomes(network: Network, rows: list[Row]) -> dict[str, list[tuple[bool, fl
     return found
 
 
-def measured(network: Network, packer: Packer, sets: dict[str, Source]) -> dict[str, float]:
-    """AUROC on the pages held out of each."""
+def measured(network: Network, packer: Packer, sets: dict[str, Source], *, half: bool) -> dict[str, float]:
+    """AUROC on pages held out of each, as many as MEASURED rows hold."""
     return {
         f"{set_name} {name}": round(auroc([p[1] for p in pairs], [p[0] for p in pairs]), 4)
         for set_name, documentation in sets.items()
-        for name, pairs in outcomes(network, list(packer.rows(documentation.held_out()))).items()
+        for name, pairs in outcomes(
+            network, list(islice(packer.rows(documentation.held_out()), MEASURED)), half=half
+        ).items()
+        if pairs
     }
 
 
@@ -193,59 +237,74 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
     out.mkdir(parents=True, exist_ok=True)
-    network = Network()
-    load_cross_encoder(network, torch.load(start))
-    heads = ("support", "claim_pooler", "pooler", "answer")
-    named = [(n, p) for n, p in network.named_parameters() if n.split(".")[0] in heads or _trained(n)]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": [p for n, p in named if n.split(".")[0] not in heads], "of": "rate"},
-            {"params": [p for n, p in named if n.split(".")[0] in heads], "of": "head_rate"},
-        ],
-        weight_decay=0.01, betas=(0.9, 0.98), fused=True,
-    )  # fmt: skip
+    begun = torch.load(start)
+    step, network, kept = 0, cross_encoder(begun, STAGES[0].layers), None
+    if (out / "state.pt").exists():
+        state = torch.load(out / "state.pt")
+        step, kept = state["step"], state.get("optimizer")
+        network = Network(len({name.split(".")[1] for name in state["network"] if name.startswith("layers.")}))
+        network.load_state_dict(state["network"])
+    optimizer = _optimizer(network, kept)
     packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
     sets: dict[str, Source] = {
         "handed": handed(folder), "own": written(pages), "apart": apart(pages), "found": found(pages),
-        "answers": Answers(pages),
+        "answers": Answers(pages), "replies": Answers(pages, "replies.jsonl"), "general": general(folder),
     }  # fmt: skip
-    streams = {name: endless(packer, made) for name, made in rounds(folder, pages, sets).items()}
-    step = 0
-    if (out / "state.pt").exists():
-        state = torch.load(out / "state.pt")
-        network.load_state_dict(state["network"], strict=False)
-        for group, kept in zip(state["optimizer"]["param_groups"], optimizer.param_groups, strict=True):
-            group["of"] = kept["of"]
-        optimizer.load_state_dict(state["optimizer"])
-        step = state["step"]
-    chance = random.Random(7)
-    seen, began = 0, time.time()
-    for number, (stage, at) in enumerate((s, at) for s in STAGES for at in range(s.steps)):
+    every = Streams(folder, pages, packer, sets)
+    seen, began = 0, 0.0
+    for number, place, at in planned(step):
+        stage = STAGES[place]
+        if at == 0:
+            streams, chance = every.of_stage(place), random.Random(7 + place)
         mixture = stage.mixture(stage.progress(at))
         shares = [mixture.get(name, 0.0) for name in streams]
-        picked = [next(streams[chance.choices(list(streams), shares)[0]]) for _ in range(ROWS)]
+        picked = [next(streams[chance.choices(list(streams), shares)[0]]) for _ in range(stage.rows)]
         if number < step:
-            continue  # the streams go on as they did before the run was cut off
+            continue  # the stage's streams go on as they did before the run was cut off
+        began = began or time.time()
+        if stage.layers > len(network.layers):
+            network = deepened(network, begun, stage.layers)
+            optimizer = _optimizer(network)
         for group in optimizer.param_groups:
             group["lr"] = getattr(stage, group["of"]) * stage.pace(at)
-        loss, parts = loss_of(network, picked)
+        loss, parts = loss_of(network, picked, half=stage.half)
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for _, p in named], 1.0)
+        torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
         optimizer.step()
         seen += sum(len(r.ids) for r in picked)
         last = at == stage.steps - 1
         if number % 10 == 9:
             note(out, {"step": number + 1, "tokens/s": round(seen / (time.time() - began)), **parts})
-        if last or number % (8 * SAVE_EVERY) == 8 * SAVE_EVERY - 1:
-            note(out, {"held": number + 1, **measured(network, packer, sets)})
         if last or number % SAVE_EVERY == SAVE_EVERY - 1:
             save(out, {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "step": number + 1})
+        if last or number % (16 * SAVE_EVERY) == 16 * SAVE_EVERY - 1:
+            note(out, {"held": number + 1, **measured(network, packer, sets, half=stage.half)})
 
 
-def _trained(name: str) -> bool:
-    parts = name.split(".")
-    return parts[0] == "layers" and int(parts[1]) >= FROZEN
+def planned(done: int) -> Iterator[tuple[int, int, int]]:
+    """Steps to go: number, stage and step within it, from the beginning of the stage in which a run was cut off."""
+    begins = 0
+    for place, stage in enumerate(STAGES):
+        if begins + stage.steps > done:
+            yield from ((begins + at, place, at) for at in range(stage.steps))
+        begins += stage.steps
+
+
+def _optimizer(network: Network, kept: dict[str, Any] | None = None) -> torch.optim.Optimizer:
+    """Heads learn at a rate of their own; `kept` is the state of a run that was cut off."""
+    named = [(n.split(".")[0] in HEADS, p) for n, p in network.named_parameters()]
+    layers = [p for layer in network.layers[FROZEN:] for p in layer.parameters()]
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": layers, "of": "rate"},
+            {"params": [p for head, p in named if head], "of": "head_rate"},
+        ],
+        weight_decay=0.01, betas=(0.9, 0.98), fused=True,
+    )  # fmt: skip
+    if kept is not None:
+        optimizer.load_state_dict(kept)
+    return optimizer
 
 
 def note(out: Path, entry: dict[str, float]) -> None:

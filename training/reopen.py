@@ -1,0 +1,56 @@
+"""Make a shipped file trainable again: `python -m training.reopen ASSETS STEP OUT/state.pt`. Needs onnx.
+
+Where the state of a run is gone, its next stage begins from what was shipped: weights of seven bits, each product's
+found by the bias that is added to it. STEP is that of the record.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+from training.model import Network
+
+_PREFIX = "network."
+
+
+def weights(model: onnx.ModelProto) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    users = {name: node for node in reversed(model.graph.node) for name in node.input}
+    for name in held:
+        whole = name.removesuffix("_quantized")
+        if name.startswith(_PREFIX) and not name.endswith(("_scale", "_zero_point")):
+            yield whole.removeprefix(_PREFIX), held[name] if whole == name else _whole(held, whole)
+    for node in model.graph.node:
+        if node.op_type in ("MatMulInteger", "DynamicQuantizeMatMul") and node.input[1] in held:
+            after = node
+            while not (biases := [name for name in after.input if name in held and name.endswith(".bias")]):
+                after = users[after.output[0]]
+            made = biases[0].removeprefix(_PREFIX).removesuffix(".bias")
+            yield f"{made}.weight", _whole(held, node.input[1].removesuffix("_quantized")).T
+
+
+def _whole(held: dict[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:
+    steps = held[f"{name}_quantized"].astype(np.float32) - held[f"{name}_zero_point"].astype(np.float32)
+    return steps * held[f"{name}_scale"]
+
+
+def main(assets: Path, step: int, out: Path) -> None:
+    network = Network(int(json.loads((assets / "manifest.json").read_text())["layers"]))
+    own = network.state_dict()
+    found = dict(weights(onnx.load(str(assets / "model.onnx"))))
+    if missing := sorted(set(own) - set(found)):
+        sys.exit(f"{assets} lacks {', '.join(missing)}.")
+    network.load_state_dict({n: torch.from_numpy(np.array(found[n], np.float32)).view(own[n].shape) for n in own})
+    out.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({"network": network.state_dict(), "step": step}, out)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
