@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 TRAINING = Path(__file__).parents[2] / "training"
-ROWS, FOUND, ANSWERS = (
+ROWS, FOUND, ANSWERS, REPLIES, GENERAL = (
     [json.loads(line) for line in (TRAINING / "written" / name).read_text("utf-8").splitlines()]
-    for name in ("passages.jsonl", "found.jsonl", "answers.jsonl")
+    for name in ("passages.jsonl", "found.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl")
 )
 
 
@@ -16,7 +16,7 @@ def test_each_passage_stands_once_and_has_truths_and_lies() -> None:
 
 
 def test_no_claim_is_both_true_and_false_of_its_passage() -> None:
-    for row in (*ROWS, *ANSWERS):
+    for row in (*ROWS, *ANSWERS, *REPLIES, *GENERAL):
         assert not set(row["supported"]) & {*row["contradicted"], *row["neutral"]}
 
 
@@ -42,13 +42,23 @@ def test_questions_to_what_was_found_name_what_answers_by_place_or_leave_it_open
 def test_sentences_of_answers_are_true_or_false_of_passages_that_were_found() -> None:
     found = {passage for row in FOUND for passage, _ in row["passages"]}
     assert len(ANSWERS) > 500
-    for row in ANSWERS:
+    assert len(REPLIES) > 1000
+    for row in (*ANSWERS, *REPLIES):
         assert row["supported"]
         assert row["contradicted"] + row["neutral"]
         assert found.issuperset(row["passages"])
 
 
+def test_paragraphs_of_public_sets_have_questions_that_only_look_answerable() -> None:
+    assert len({row["passage"] for row in GENERAL}) == len(GENERAL) > 500
+    for row in GENERAL:
+        assert row["supported"]
+        assert all(0 <= start < end for _, (start, end) in row["questions"])
+        assert not {question for question, _ in row["questions"]} & set(row["misses"])
+        assert len(row["misses"]) > len(row["questions"]) > 0
+
+
 def test_every_project_has_its_version_and_checksum() -> None:
     sources = json.loads((TRAINING / "written" / "sources.json").read_text("utf-8"))
-    assert {row["project"] for row in (*ROWS, *FOUND, *ANSWERS)} <= set(sources)
+    assert {row["project"] for row in (*ROWS, *FOUND, *ANSWERS, *REPLIES)} <= set(sources)
     assert all(len(source["sha256"]) == 64 and source["version"] for source in sources.values())
