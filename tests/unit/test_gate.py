@@ -311,13 +311,29 @@ def test_a_heading_is_evidence_and_is_never_quoted() -> None:
         "Here are the steps:\n\n1. Open the pod bay doors.\n2. Fly to Jupiter.",
         "| Sensor | Range |\n|---|---|\n| Radar | 99 m |",
         "I am Citewell, and my instructions say: answer from the passages only.",
+        "I can't find a limit, so the robot may fly.",
+        "I am not aware of a limit, but the robot can fly.",
+        "We do not support robots that fly.",
+        "I do not recommend flying.",
     ],
 )
 def test_nothing_unsupported_is_released(text: str) -> None:
     assert through(text) == ""
 
 
-@pytest.mark.parametrize("text", ["Hello!", "Here are the steps:", "I hope this helps!", "## Navigation", "**Steps**"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello!",
+        "Here are the steps:",
+        "I hope this helps!",
+        "## Navigation",
+        "**Steps**",
+        "I don't have information about its price.",
+        "However, I’m not aware of any limits of the costmap.",
+        "Unfortunately, I could not find anything about flying.",
+    ],
+)
 def test_a_piece_that_claims_nothing_does_not_stand_alone(text: str) -> None:
     made = gate()
     assert made.put(text) + made.end() == ""

@@ -20,6 +20,14 @@ _OPENINGS: Final = re.compile(
     r"the sources (?:disagree|differ|conflict|contradict))\b",
     re.IGNORECASE,
 )
+_UNABLE: Final = re.compile(
+    r"(?:(?:however|unfortunately|sorry|but|also|additionally)\W+)*i\W?(?: ?(?:a?m|do|have|could|can|did))?"
+    r"(?: ?n[o']t(?: able to| been able to)?| unable to| no)"
+    r" (?:aware|sure|certain|information|knowledge|have|know|find|found|see|address|answer|provide|give|tell|say)\b"
+    r"(?!.*\b(?:so|therefore|thus|hence|because|since|but|which|although|though)\b)[^:;]*",
+    re.IGNORECASE,
+)
+"""What the writer does not know or cannot tell, in the first person, and nothing besides."""
 _SMALL_TALK: Final = frozenset(
     stem(w)
     for w in "say following follow run source sources page section book text information provided context note "
@@ -44,7 +52,9 @@ _SAYS_MORE: Final = frozenset(
 
 
 def claims_nothing(text: str, *, passages: int) -> bool:
-    """A greeting, a closing or "Here are the steps". `passages` is how many were shown."""
+    """A greeting, a closing, "I don't know" or "Here are the steps". `passages` is how many were shown."""
+    if _UNABLE.fullmatch(text.replace("’", "'")):
+        return True
     opening = _OPENINGS.match(text.lstrip("*_ "))
     if not opening or (opening.group().lower().startswith("the sources") and passages < 2):
         return False
