@@ -134,8 +134,8 @@ STAGES = (
         warm=1, planned=6000, rows=2, layers=12, half=True,
     ),
     Stage(
-        2300, 0.85e-4, 1.7e-4, ((0.0, WHOLE),),
-        warm=1, rows=2, layers=12, half=True,
+        2040, 0.85e-4, 1.7e-4, ((0.0, WHOLE),),
+        warm=1, planned=2300, rows=2, layers=12, half=True,  # time was up
     ),
 )  # fmt: skip
 

@@ -25,7 +25,7 @@ LEAST_SPREAD: Mapping[str, float] = {"gap": 0.1}
 PENALTY = 2.0
 WORTH = 200.0
 """What a whole set counts in the general part, in questions: a large set does not outvote a small one."""
-REFUSAL_WORTH = 3.0
+REFUSAL_WORTH = 1.5
 """What a question that the book does not answer counts beside one that it does: a made-up answer is the worse fault."""
 HIGH, SURE = 0.8, 0.85
 """What is stated as high, and the share of it that must be right on sets that the fit did not see."""

@@ -45,8 +45,8 @@ _MOST_TOKENS: Final = 4096
 """Of a question with all its views of one passage; the units behind are not read."""
 _UNREAD: Final = -20.0
 """Of a unit that lies behind the place where reading stopped."""
-_KEPT_TOKENS: Final = 4096
-"""Of passages that stay encoded: about 100 MB, the passages of some five questions."""
+_KEPT_TOKENS: Final = 2816
+"""Of passages that stay encoded: about 100 MB, the passages of some three questions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
