@@ -67,6 +67,13 @@ _COUNTED = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|these|following|below)\b",
     re.IGNORECASE,
 )
+_TOLD_NEXT = re.compile(r"\b(?:two|three|four|five|six|several) (?:[\w-]+ ){0,2}[\w-]+s\W*$", re.IGNORECASE)
+"""How a sentence ends that leaves what it counts to the paragraphs after it: "… results in one of two behaviors."."""
+_LEANS = re.compile(
+    r"(?:it|its|this|that|these|those|they|their|such|however|but|so|thus|otherwise|instead)\b|.{0,60}\btherefore\b",
+    re.IGNORECASE,
+)
+"""A sentence that says nothing without the one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +274,11 @@ class _Wholes:
     def _announced(self, piece: Piece) -> list[Quote]:
         """The list, table, code or formula after a paragraph that waits for it, or that answers with it."""
         after = self._spread.after(piece)
+        last = _last_sentence(piece)
         if after is None:
             waits = announces(piece.passage.text, piece.block)
-            return _below(self._spread, piece.passage.heading_path) if waits else []
-        last = _last_sentence(piece)
+            told = _TOLD_NEXT.search(last) is not None
+            return _below(self._spread, piece.passage.heading_path) if waits else self._next(piece) if told else []
         waits = announces(piece.passage.text, piece.block) or last.endswith(("...", "…", ",", "(", "-", "–"))
         counted = isinstance(after.block, ListItem | Table | Definition) and _COUNTED.search(last) is not None
         shown = isinstance(after.block, Code) and self._inquiry.code
@@ -278,6 +286,17 @@ class _Wholes:
         if not (waits or counted or shown or related):
             return []
         return self._thing(after)
+
+    def _next(self, piece: Piece) -> list[Quote]:
+        """The paragraphs that follow in the section, while there is room."""
+        found: list[Quote] = []
+        for after in self._spread.pieces[piece.at + 1 :]:
+            room = ENOUGH - piece.words - sum(quote.words for quote in found)
+            same = isinstance(after.block, Paragraph) and self._spread.same_section(piece, after)
+            if not same or after.words > room:
+                break
+            found.append(_all(after))
+        return found
 
     def _thing(self, piece: Piece) -> list[Quote]:
         match piece.block:
@@ -417,6 +436,8 @@ def _sentences(piece: Piece, *, whole: bool) -> Quote:
     first, last = kept[0], kept[-1]
     if first == 1 and not selected:
         first = 0  # what is said of "it" begins with what it is
+    elif first and not selected and _LEANS.match(piece.passage.text, piece.units[first].start):
+        first -= 1
     start = piece.block.start if first == 0 else piece.units[first].start
     end = piece.block.end if last == len(piece.units) - 1 else piece.units[last].end
     return Quote(piece, (Span(start, end),))
