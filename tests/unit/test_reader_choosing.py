@@ -147,7 +147,9 @@ def test_code_that_nobody_asked_for_stands_behind_prose() -> None:
 
 def test_of_a_long_paragraph_the_relevant_sentences_come_as_a_run() -> None:
     filler = " ".join(["This sentence fills the paragraph with words that nobody asked for at all."] * 4)
-    text = answer("When?", reading(f"{filler} The fair was in May. Rain fell. {filler}", {"May": 0.9, "Rain fell": 0.6}))
+    text = answer(
+        "When?", reading(f"{filler} The fair was in May. Rain fell. {filler}", {"May": 0.9, "Rain fell": 0.6})
+    )
     assert text == "The fair was in May. Rain fell. [1]"
 
 

@@ -35,10 +35,12 @@ WORDS = 2.0
 """What it counts that all of the question's words stand in the unit."""
 LATER = 1.0
 """What each place further down in the search takes."""
-NAMED = 4.5
+NAMED = 3.0
 """What it counts that an option or setting which the question names stands in the block, in what holds it or above."""
 CODE = 1.5
 """What code gains when it is asked for, and loses when it is not: its many names meet many questions."""
+SHOWN = 0.7
+"""What code gains when it is asked how something is done."""
 DEFINES = 4.0
 """What a sentence gains that begins with the thing that is to be defined."""
 NEAR = 4.0
@@ -173,7 +175,7 @@ def _score(inquiry: Inquiry, piece: Piece) -> float:
     text = piece.passage.text
     best = max(log_odds(unit.score) + _fit(inquiry, text[unit.start : unit.end]) for unit in piece.units)
     if isinstance(piece.block, Code | Formula):
-        best += CODE * (inquiry.shows - (not inquiry.code))
+        best += CODE * (inquiry.shows - (not inquiry.code)) + SHOWN * inquiry.steps
     return best + PASSAGE * log_odds(piece.answers)
 
 
