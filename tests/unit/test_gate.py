@@ -463,3 +463,11 @@ def test_nothing_passes_when_no_passage_was_shown() -> None:
 def test_that_the_sources_disagree_may_be_said_of_two_passages() -> None:
     text = "The sources disagree.\n\n- The UR5 arm has a payload of 5 kg and a reach of 850 mm. [2]"
     assert through(text) == text
+
+
+def test_a_row_whose_cell_has_a_bar_is_found_again_and_written_as_it_was() -> None:
+    table = "| Name | Type |\n| --- | --- |\n| `next` | `string \\| null` |"
+    made = Gate(WordJudge())
+    made.show(1, shown(table))
+    assert made.put(table) + made.end() == table.replace("null` |", "null` [1] |")
+    assert made.dropped == 0

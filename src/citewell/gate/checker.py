@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from citewell.document import table_row
 from citewell.gate.empty import claims_nothing, is_title
 from citewell.gate.listings import Listings
 from citewell.gate.markers import (
@@ -17,7 +18,7 @@ from citewell.gate.markers import (
     with_markers,
     without_markers,
 )
-from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun
+from citewell.gate.pieces import CodeRead, HeadingRead, Piece, RowRead, SentenceRead, TableBegun, cells_of
 from citewell.instructions import is_instruction, is_instruction_in_code
 from citewell.judge import Claim, Finding, Judge, Shown, claim_of, plain, refers_back, without_emphasis
 from citewell.values import Passage
@@ -164,7 +165,7 @@ class Checker:
 
     def _cited_row(self, cells: Sequence[str], finding: Finding) -> Decision:
         markers = "".join(f"[{n}]" for n in finding.places)
-        text = f"| {' | '.join([*cells[:-1], f'{cells[-1]} {markers}'])} |"
+        text = table_row([*cells[:-1], f"{cells[-1]} {markers}"])
         return Decision("release", text, finding.score, finding.places)
 
     def _code(self, piece: CodeRead) -> Decision:
@@ -181,8 +182,7 @@ class Checker:
 
     def _concluded(self, piece: Piece, claim: Claim, finding: Finding) -> Decision:
         if isinstance(piece, RowRead):
-            cells = claim.said.split(" | ")
-            return self._cited_row(cells, finding) if finding.supported else _dropped(claim, finding)
+            return self._cited_row(cells_of(claim.said), finding) if finding.supported else _dropped(claim, finding)
         if not isinstance(piece, SentenceRead):
             return _NOTHING
         text = self._tidied(piece.text)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
+from citewell.document import table_lines
 from citewell.gate.checker import Checker, Decision
 from citewell.gate.markers import visible
 from citewell.gate.output import Layout
@@ -155,7 +156,7 @@ class CitationGate:
         self._layout.begin(Place("row", blank_before=True))
         self._head = decision.cells if decision.kind == "label" else ()
         if self._head:
-            self._layout.table_head(f"| {' | '.join(self._head)} |\n|{' --- |' * len(self._head)}")
+            self._layout.table_head("\n".join(table_lines([self._head])))
 
     def _row(self, decision: Decision) -> None:
         if decision.kind == "nothing":

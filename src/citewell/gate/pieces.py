@@ -283,6 +283,6 @@ class MarkdownStream:
 
 
 def cells_of(line: str) -> tuple[str, ...]:
-    """The cells of a row; bars inside code spans are text."""
-    masked = _CODE.sub(lambda m: m.group().replace("|", "\x01"), line.strip())
+    """The cells of a row; bars inside code spans and behind a backslash are text."""
+    masked = _CODE.sub(lambda m: m.group().replace("|", "\x01"), line.strip().replace("\\|", "\x01"))
     return tuple(c.replace("\x01", "|").strip() for c in _BAR.split(masked.strip("|")))

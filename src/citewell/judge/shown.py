@@ -6,6 +6,7 @@ says. A sentence may rest on two passages together.
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -71,7 +72,7 @@ class Shown:
         self._windows: list[_Window] = []
         self._quotes: dict[int, Quotes] = {}
         self._headings: dict[int, frozenset[str]] = {}
-        self._counts: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
         """In how many windows a stem stands."""
         self._granted: list[tuple[str, Mapping[int, Place | None]]] = []
         """Sentences found supported so far, as many of the last ones as a judge reads, with their places."""
@@ -99,18 +100,26 @@ class Shown:
         terms = [_term(passage.text, block) for block in blocks if isinstance(block, Definition)]
         self._headings[number] = frozenset(content_stems(headings))
         self._quotes[number] = Quotes(passage.text, sorted({*units, *terms} - set(orders)))
+        made = self._windows_of(number, passage, units, orders)
+        self._windows += made
+        self._counts.update(stem for window in made for stem in window.stems)
+        if self._ahead:
+            self._judge.prepare([window.text for window in made])
+
+    def _windows_of(
+        self, number: int, passage: Passage, units: Sequence[Span], orders: Sequence[Span]
+    ) -> list[_Window]:
+        """The passage as the judge reads it, without the orders in it."""
+        headings = passage.embedded_text[: len(passage.embedded_text) - len(passage.text)]
         read = [_EvidenceUnit(u.start, u.end, frozenset(content_stems(passage.text[u.start : u.end]))) for u in units]
+        made = []
         for window in windows(passage):
             text = window.text
             if any(window.start <= o.start < window.end for o in orders):
                 text = headings + _without(passage.text, Span(window.start, window.end), orders)
             inside = tuple(u for u in read if window.start <= u.start < window.end)
-            stems = frozenset(content_stems(text))
-            self._windows.append(_Window(number, text, stems, inside))
-            for stem in stems:
-                self._counts[stem] = self._counts.get(stem, 0) + 1
-        if self._ahead:
-            self._judge.prepare([w.text for w in self._windows if w.number == number])
+            made.append(_Window(number, text, frozenset(content_stems(text)), inside))
+        return made
 
     async def find(self, claims: Sequence[Claim]) -> list[Finding]:
         """The best finding for each claim, in their order."""
