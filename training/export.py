@@ -15,7 +15,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.model import HEADS, WIDTH, Network
+from training.model import HEADS, WIDTH, Network, restored
 
 
 class Graph(nn.Module):
@@ -50,10 +50,8 @@ def _heads(x: Tensor) -> Tensor:
 
 def main(state: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    trained = torch.load(state)["network"]
-    layers = 1 + max(int(name.split(".")[1]) for name in trained if name.startswith("layers."))
-    network = Network(layers)
-    network.load_state_dict(trained)
+    network = restored(torch.load(state)["network"])
+    layers = len(network.layers)
     graph = Graph(network).eval()
     rows, tokens, before = 1, 7, 5
     sample = (

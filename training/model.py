@@ -105,6 +105,13 @@ def cross_encoder(state: dict[str, Tensor], layers: int) -> Network:
     return network
 
 
+def restored(state: dict[str, Tensor]) -> Network:
+    """A network that was saved, as deep as it was."""
+    network = Network(len({name.split(".")[1] for name in state if name.startswith("layers.")}))
+    network.load_state_dict(state)
+    return network
+
+
 def deepened(network: Network, state: dict[str, Tensor], layers: int) -> Network:
     """The cross-encoder's own upper layers and heads on top of those that were trained."""
     deeper = cross_encoder(state, layers)

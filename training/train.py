@@ -35,7 +35,7 @@ from training.data import (
     reading,
     written,
 )
-from training.model import Network, cross_encoder, deepened
+from training.model import Network, cross_encoder, deepened, restored
 from training.packing import Example, Packer, Row, tensors
 
 Source = Documentation | Answers
@@ -241,9 +241,7 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     step, network, kept = 0, cross_encoder(begun, STAGES[0].layers), None
     if (out / "state.pt").exists():
         state = torch.load(out / "state.pt")
-        step, kept = state["step"], state.get("optimizer")
-        network = Network(len({name.split(".")[1] for name in state["network"] if name.startswith("layers.")}))
-        network.load_state_dict(state["network"])
+        step, kept, network = state["step"], state.get("optimizer"), restored(state["network"])
     optimizer = _optimizer(network, kept)
     packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
     sets: dict[str, Source] = {
