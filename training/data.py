@@ -104,10 +104,10 @@ class Documentation:
         self._train = [k for k in keys if not _is_held_out(k[0])]
         self._held = [k for k in keys if _is_held_out(k[0])]
 
-    def examples(self, seed: int) -> list[Example]:
-        """One round. Near copies come first; the last rounds are what was written by hand."""
+    def examples(self, seed: int, *, copies: bool = False) -> list[Example]:
+        """One round, with near copies of the passages' sentences among the claims or without."""
         chance = random.Random(seed)
-        copies = seed < self._copied
+        copies = copies or seed < self._copied
         found = [e for key in self._train for e in self._example(key, chance, copies=copies)]
         chance.shuffle(found)
         return found
@@ -180,8 +180,7 @@ def handed(folder: Path) -> Documentation:
 class Answers:
     """Sentences as models write them to a question, true and false, over the five passages that a search found."""
 
-    def __init__(self, pages: Path, name: str = "answers.jsonl") -> None:
-        known = texts(pages)
+    def __init__(self, known: Mapping[str, Key], name: str = "answers.jsonl") -> None:
         self._train: list[Example] = []
         self._held: list[Example] = []
         for row in map(json.loads, (WRITTEN / name).read_text(encoding="utf-8").splitlines()):
@@ -193,9 +192,10 @@ class Answers:
                 )
                 (self._held if _is_held_out(row["passages"][0]) else self._train).append(example)
 
-    def examples(self, seed: int) -> list[Example]:
+    def examples(self, seed: int, *, copies: bool = False) -> list[Example]:
         chance = random.Random(seed)
-        return [self._shown(example, chance) for example in chance.sample(self._train, len(self._train))]
+        shuffled = chance.sample(self._train, len(self._train))
+        return [self._shown(example, chance, copies=copies) for example in shuffled]
 
     def held_out(self) -> list[Example]:
         return self._held
@@ -206,9 +206,12 @@ class Answers:
                 known = {"supported": claim.label == "supported", "class": claim.label}
                 yield {"claim": claim.text, "evidence": list(example.passages), **known}
 
-    def _shown(self, example: Example, chance: random.Random) -> Example:
+    def _shown(self, example: Example, chance: random.Random, *, copies: bool) -> Example:
         """In any order: the search's own must not tell."""
         passages, claims = list(example.passages), [_opened(c, chance) for c in example.claims]
+        if copies:
+            near = quoted(chance.choice(passages), chance, truths=2, lies=1)
+            claims += [_opened(c._replace(sees=tuple(range(len(passages)))), chance) for c in near]
         chance.shuffle(passages)
         chance.shuffle(claims)
         return Example(tuple(passages), tuple(claims))
@@ -218,9 +221,8 @@ Weigh = Callable[[str, str, str], float]
 """What a claim counts, by its text, its label and its passage."""
 
 
-def written(pages: Path, name: str = "passages.jsonl", weigh: Weigh = lambda *_: 1.0) -> Documentation:
-    """What was written for this repository, over the passages that `training.pages` fetched."""
-    known = texts(pages)
+def written(known: Mapping[str, Key], name: str = "passages.jsonl", weigh: Weigh = lambda *_: 1.0) -> Documentation:
+    """What was written for this repository, over the passages that are known by their digests."""
     claims, questions, lost = [], [], 0
     for row in map(json.loads, (WRITTEN / name).read_text(encoding="utf-8").splitlines()):
         if row["passage"] not in known:
@@ -249,14 +251,19 @@ def written(pages: Path, name: str = "passages.jsonl", weigh: Weigh = lambda *_:
     return Documentation(claims, questions)
 
 
-def apart(pages: Path) -> Documentation:
+def apart(known: Mapping[str, Key]) -> Documentation:
     """Of our own: truths in other words than the passage's, lies in its own, which are longer."""
-    return written(pages, "apart.jsonl", by_length)
+    return written(known, "apart.jsonl", by_length)
 
 
-def found(pages: Path) -> Documentation:
+def contrast(known: Mapping[str, Key], folder: Path) -> Documentation:
+    """Of our own: truths and lies, questions that are answered and not, that differ in a word or two."""
+    return written({**public(folder), **known}, "contrast.jsonl")
+
+
+def found(known: Mapping[str, Key]) -> Documentation:
     """Of our own: questions in readers' words to the passages that a search finds, most of which do not answer."""
-    known, rows = texts(pages), []
+    rows = []
     for row in map(json.loads, (WRITTEN / "found.jsonl").read_text(encoding="utf-8").splitlines()):
         for passage, pieces in row["passages"]:
             if passage in known and pieces is not None:
@@ -267,19 +274,15 @@ def found(pages: Path) -> Documentation:
     return Documentation([], rows)
 
 
+def public(folder: Path) -> dict[str, Key]:
+    """Paragraphs of the public reading sets, by their digests."""
+    known = {digest(row["passage"]): row["passage"] for row in lines(folder / "reading.jsonl.gz")}
+    return {name: (f"general:{name}", text) for name, text in known.items()}
+
+
 def general(folder: Path) -> Documentation:
     """Of our own, over paragraphs of the public reading sets: questions made to look answerable, and claims."""
-    known = {digest(row["passage"]): row["passage"] for row in lines(folder / "reading.jsonl.gz")}
-    claims, questions = [], []
-    for row in map(json.loads, (WRITTEN / "general.jsonl").read_text(encoding="utf-8").splitlines()):
-        text = known[row["passage"]]
-        place = {"source": f"general:{row['passage']}", "passage": text}
-        claims += [place | {"claim": c, "label": label} for label in LABELS for c in row[label]]
-        questions += [
-            place | {"question": q, "answerable": True, "answers": [text[a:b]]} for q, (a, b) in row["questions"]
-        ]
-        questions += [place | {"question": q, "answerable": False, "answers": []} for q in row["misses"]]
-    return Documentation(claims, questions)
+    return written(public(folder), "general.jsonl")
 
 
 def by_nearness(claim: str, label: str, passage: str) -> float:
@@ -464,7 +467,8 @@ def _public(row: dict[str, Any], passage: str, chance: random.Random) -> list[As
 
 if __name__ == "__main__":
     folder, pages = Path(sys.argv[1]), Path(sys.argv[2])
-    sets = (handed(folder), general(folder), Answers(pages, "replies.jsonl"))
+    known = texts(pages)
+    sets = (handed(folder), general(folder), Answers(known, "replies.jsonl"), contrast(known, folder))
     found = [row for documentation in sets for row in documentation.held_out_claims()]
     with Path(sys.argv[3]).open("w", encoding="utf-8") as out:
         out.writelines(json.dumps({"id": str(number), **row}) + "\n" for number, row in enumerate(found))

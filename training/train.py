@@ -26,8 +26,10 @@ from training.data import (
     REFUSING_SHARE,
     Answers,
     Documentation,
+    Key,
     apart,
     by_nearness,
+    contrast,
     found,
     general,
     handed,
@@ -36,6 +38,7 @@ from training.data import (
     written,
 )
 from training.model import Network, cross_encoder, deepened, restored
+from training.pages import texts
 from training.packing import Example, Packer, Row, tensors
 
 Source = Documentation | Answers
@@ -59,6 +62,8 @@ class Stage(NamedTuple):
     layers: int = 8
     half: bool = False
     """In bfloat16, on machines whose cores have it: half as long."""
+    copies: bool = False
+    """Near copies of the passages' own sentences, true and false, stand beside what was written."""
 
     def progress(self, at: int) -> float:
         return at / (self.planned or self.steps)
@@ -80,6 +85,12 @@ WHOLE = {
     "found": 0.19, "reading": 0.06, "refusing": 0.04,
 }  # fmt: skip
 """Everything there is, as much of each as it is like what the product meets."""
+
+CONTRASTED = {
+    "contrast": 0.22, "handed": 0.10, "apart": 0.10, "replies": 0.12, "answers": 0.05, "own": 0.04, "general": 0.06,
+    "pairs": 0.10, "found": 0.13, "reading": 0.06, "refusing": 0.02,
+}  # fmt: skip
+"""The same with pairs that differ in a word or two."""
 
 STAGES = (
     Stage(
@@ -137,6 +148,14 @@ STAGES = (
         2040, 0.85e-4, 1.7e-4, ((0.0, WHOLE),),
         warm=1, planned=2300, rows=2, layers=12, half=True,  # time was up
     ),
+    Stage(
+        2400, 1.0e-4, 1.8e-4, ((0.0, CONTRASTED),),
+        planned=6000, rows=2, layers=12, half=True, copies=True,
+    ),
+    Stage(
+        3300, 0.65e-4, 1.2e-4, ((0.0, CONTRASTED),),
+        warm=1, rows=2, layers=12, half=True, copies=True,
+    ),
 )  # fmt: skip
 
 
@@ -148,9 +167,9 @@ def endless(packer: Packer, make: "Iterator[list[Example]]") -> Iterator[Row]:
 class Streams:
     """Rows of what was handed to us, public claims, public questions, near misses that people wrote, and our own."""
 
-    def __init__(self, folder: Path, pages: Path, packer: Packer, sets: dict[str, Source]) -> None:
+    def __init__(self, folder: Path, known: dict[str, Key], packer: Packer, sets: dict[str, Source]) -> None:
         self._packer = packer
-        self._written = {**sets, "weighed": written(pages, weigh=by_nearness)}
+        self._written = {**sets, "weighed": written(known, weigh=by_nearness)}
         self._public = {
             "pairs": nli(folder, 1),
             "reading": reading(folder, 2, READING_SHARE),
@@ -159,8 +178,11 @@ class Streams:
 
     def of_stage(self, number: int) -> dict[str, Iterator[Row]]:
         """Each stage begins its own: a run that was cut off goes through the present one again, not through all."""
-        first = 1000 * number
-        made = {name: partial(_in_rounds, source.examples, first) for name, source in self._written.items()}
+        first, copies = 1000 * number, STAGES[number].copies
+        made = {
+            name: partial(_in_rounds, partial(source.examples, copies=copies), first)
+            for name, source in self._written.items()
+        }
         made |= {name: partial(_in_rounds, partial(_shuffled, all_), first) for name, all_ in self._public.items()}
         return {name: endless(self._packer, begin()) for name, begin in made.items()}
 
@@ -244,11 +266,13 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
         step, kept, network = state["step"], state.get("optimizer"), restored(state["network"])
     optimizer = _optimizer(network, kept)
     packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
+    known = texts(pages)
     sets: dict[str, Source] = {
-        "handed": handed(folder), "own": written(pages), "apart": apart(pages), "found": found(pages),
-        "answers": Answers(pages), "replies": Answers(pages, "replies.jsonl"), "general": general(folder),
+        "handed": handed(folder), "own": written(known), "apart": apart(known), "found": found(known),
+        "answers": Answers(known), "replies": Answers(known, "replies.jsonl"), "general": general(folder),
+        "contrast": contrast(known, folder),
     }  # fmt: skip
-    every = Streams(folder, pages, packer, sets)
+    every = Streams(folder, known, packer, sets)
     seen, began = 0, 0.0
     for number, place, at in planned(step):
         stage = STAGES[place]

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 TRAINING = Path(__file__).parents[2] / "training"
-ROWS, FOUND, ANSWERS, REPLIES, GENERAL = (
+ROWS, FOUND, ANSWERS, REPLIES, GENERAL, CONTRAST = (
     [json.loads(line) for line in (TRAINING / "written" / name).read_text("utf-8").splitlines()]
-    for name in ("passages.jsonl", "found.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl")
-)
+    for name in (
+        "passages.jsonl", "found.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl", "contrast.jsonl",
+    )
+)  # fmt: skip
 
 
 def test_each_passage_stands_once_and_has_truths_and_lies() -> None:
@@ -16,16 +18,16 @@ def test_each_passage_stands_once_and_has_truths_and_lies() -> None:
 
 
 def test_no_claim_is_both_true_and_false_of_its_passage() -> None:
-    for row in (*ROWS, *ANSWERS, *REPLIES, *GENERAL):
+    for row in (*ROWS, *ANSWERS, *REPLIES, *GENERAL, *CONTRAST):
         assert not set(row["supported"]) & {*row["contradicted"], *row["neutral"]}
 
 
 def test_what_answers_is_named_by_place_and_not_copied() -> None:
-    for row in ROWS:
+    for row in (*ROWS, *GENERAL, *CONTRAST):
         for question, pieces in row["questions"]:
             assert question.strip()
             assert pieces
-            assert all(0 <= start < end <= 2000 for start, end in pieces)
+            assert all(0 <= start < end <= 4000 for start, end in pieces)
 
 
 def test_questions_to_what_was_found_name_what_answers_by_place_or_leave_it_open() -> None:
@@ -53,12 +55,19 @@ def test_paragraphs_of_public_sets_have_questions_that_only_look_answerable() ->
     assert len({row["passage"] for row in GENERAL}) == len(GENERAL) > 500
     for row in GENERAL:
         assert row["supported"]
-        assert all(0 <= start < end for _, (start, end) in row["questions"])
         assert not {question for question, _ in row["questions"]} & set(row["misses"])
         assert len(row["misses"]) > len(row["questions"]) > 0
 
 
+def test_contrasts_have_as_many_that_fail_as_that_hold() -> None:
+    assert len({row["passage"] for row in CONTRAST}) == len(CONTRAST) > 1000
+    for row in CONTRAST:
+        assert 0 < len(row["supported"]) <= len(row["contradicted"]) + len(row["neutral"])
+        assert 0 < len(row["questions"]) == len(row["misses"])
+
+
 def test_every_project_has_its_version_and_checksum() -> None:
     sources = json.loads((TRAINING / "written" / "sources.json").read_text("utf-8"))
-    assert {row["project"] for row in (*ROWS, *FOUND, *ANSWERS, *REPLIES)} <= set(sources)
+    named = {row["project"] for row in (*ROWS, *FOUND, *ANSWERS, *REPLIES, *CONTRAST) if "project" in row}
+    assert named <= set(sources)
     assert all(len(source["sha256"]) == 64 and source["version"] for source in sources.values())
