@@ -372,7 +372,7 @@ def _asked(row: dict[str, Any], passage: str, chance: random.Random, weight: flo
 def _views(
     row: dict[str, Any], passage: str, spans: list[tuple[int, int]], weight: float, chance: random.Random
 ) -> list[Asked]:
-    """The question to single sentences, items or lines: to one that answers, and to one that does not."""
+    """The question to single sentences, items or lines: to one that answers, and to some that do not."""
     if row["answerable"] and not spans:
         return []
     question, found = _typed(row["question"], chance), []
@@ -382,7 +382,9 @@ def _views(
     if others and (spans or chance.random() < 0.5):
         words = set(row["question"].lower().split())
         alike = max(others, key=lambda u: len(words & set(passage[u[0] : u[1]].lower().split())))
-        found.append(Asked(question, False, 0, alike if chance.random() < 0.6 else chance.choice(others), weight))
+        beside = min(others, key=lambda u: min((abs(u[0] - b) for _, b in spans), default=0))
+        shown = {alike, beside, chance.choice(others)} if spans else {alike}
+        found += [Asked(question, False, 0, unit, weight) for unit in sorted(shown)]
     return found
 
 

@@ -61,6 +61,8 @@ class Row:
     """First token, label, weight."""
     questions: list[tuple[int, bool, float, bool]] = field(default_factory=list)
     """First token, answerable, weight, whether it sees only a part."""
+    choices: dict[tuple[int, str], list[int]] = field(default_factory=dict)
+    """The places in `questions` of one question's views of the parts of a passage."""
     hidden: list[tuple[int, int, int, int]] = field(default_factory=list)
     """Tokens of a sentence (from, to) that do not see these tokens (from, to)."""
     examples: list[tuple[list[tuple[int, int]], int, int]] = field(default_factory=list)
@@ -117,6 +119,7 @@ class Packer:
             _, start, end = row.add(ids, place=0, kind=0, sees=(number,))
             if asked.view is not None:
                 row.hidden += [(start, end, first, first + seen[0]), (start, end, first + seen[-1] + 1, last)]
+                row.choices.setdefault((number, asked.text), []).append(len(row.questions))
             row.questions.append((start, asked.answerable, asked.weight, asked.view is not None))
         row.examples.append(([(a, b) for _, a, b, _ in placed], middle, len(row.ids)))
 
