@@ -12,7 +12,8 @@ Qt 6.5.1. The sensor reads 1.796 m where 2.00 m is right. A plan has 1,500 reque
 |---|---|
 | Lidar | 30 |
 
-Call `fetch_all(limit)` or pass `--dry-run`; see https://docs.example.org/fetch for more."""
+Call `fetch_all(limit)` or pass `--dry-run`; see https://docs.example.org/fetch for more. Form fields
+may have `500_000` bytes."""
 
 
 def vetoes() -> Vetoes:
@@ -34,6 +35,7 @@ def vetoes() -> Vetoes:
         "The reading is 0.204 m short.",
         "The lidar sees 30 m far.",
         "A plan has 1500 requests.",
+        "A form field may have 500,000 bytes.",
         "There are three kinds of limits.",
         "It was released in May 2021.",
         "Call `fetch_all` for this.",

@@ -72,7 +72,7 @@ _VERSION: Final = re.compile(
 )
 _NUMERAL: Final = re.compile(
     r"(?<![\w.])(?<![A-Za-z]-)(?P<sign>(?<![\w)\]])[-−])?(?P<currency>[$€])?"
-    r"(?P<whole>\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?P<rest>(?:\.\d+)?+)"
+    r"(?P<whole>\d{1,3}(?:(?:,\d{3})++|(?:_\d{3})++)(?!\d)|\d++)(?P<rest>(?:\.\d+)?+)"
     r"(?P<tail>(?:st|nd|rd|th)\b|[xX×]\b)?"
     r"(?:(?P<gap>[ \u00a0-]?)(?P<unit>%|°[CF]?|[A-Za-zµμ]+(?:/[A-Za-z]+)?))?"
 )
@@ -139,7 +139,7 @@ def _versions(text: str) -> Iterator[Quantity]:
 
 def _numerals(text: str) -> Iterator[Quantity]:
     for m in _NUMERAL.finditer(text):
-        written = m["whole"].replace(",", "") + m["rest"]
+        written = m["whole"].replace(",", "").replace("_", "") + m["rest"]
         raw = -float(written) if m["sign"] else float(written)
         unit, gap = m["unit"] or "", m["gap"] or ""
         dimension, factor, end = {"$": "dollar", "€": "euro"}.get(m["currency"] or "", ""), 1.0, m.end("rest")
