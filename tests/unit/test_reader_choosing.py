@@ -209,7 +209,7 @@ def test_a_sentence_that_counts_what_the_paragraphs_after_it_tell_brings_them_al
 
 
 def test_a_sentence_that_leans_on_the_one_before_comes_with_it() -> None:
-    filler = "The rotor is light and turns fast in its bearings, which are lubricated for life at the factory. " * 3
+    filler = "The rotor is light and turns fast in its bearings, which are lubricated for life at the factory. " * 4
     rule = "Reflected inertia grows with the square of the ratio. A 100:1 drive therefore feels much heavier."
     text = answer("Why does it feel heavier?", reading(filler + rule, {"therefore feels": 0.9}))
     assert text == f"{rule} [1]"

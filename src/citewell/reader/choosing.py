@@ -31,7 +31,7 @@ from citewell.values import SELECTION_URL, Passage
 
 PASSAGE = 0.5
 """What the passage's log-odds count beside those of the unit."""
-WORDS = 2.0
+WORDS = 1.0
 """What it counts that all of the question's words stand in the unit."""
 LATER = 1.0
 """What each place further down in the search takes."""
@@ -53,7 +53,7 @@ RELATED = 0.25
 """Relevance at which what stands after a sentence is taken to go with it, though nothing announces it."""
 BARE = 3
 """Words up to which a lead-in is taken to say nothing itself."""
-SHORT = 55
+SHORT = 75
 """Words up to which a paragraph is quoted whole."""
 ENOUGH = 110
 """Words after which nothing further is added."""
