@@ -46,7 +46,7 @@ class Layer(nn.Module):
 
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    """Each [heads, tokens, width of a head]. On two cores a quarter quicker to train than torch's own."""
+    """Each [heads, tokens, width of a head]."""
     query, key = query * (WIDTH // HEADS) ** -0.5, key.transpose(1, 2)
     if mask is None:
         return torch.bmm(torch.bmm(query, key).softmax(-1), value)

@@ -17,7 +17,7 @@ from citewell_evaluation.datasets import Claim, read_claims
 from citewell_evaluation.judging import findings
 
 MOST_LIES = 0.09
-"""On pages that were held out, half of whose lies differ from a truth in a word or two."""
+"""On pages that were held out, two fifths of whose lies differ from a truth in a word or two."""
 FALSE_ALARMS = 0.01
 """Share of the claims that are not contradicted which may look so; a conflict has to look so from both sides."""
 _NONE_PASSES = Lines(supported=2.0, conflict=2.0)
