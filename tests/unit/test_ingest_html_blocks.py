@@ -231,6 +231,11 @@ def test_a_box_beside_the_text_is_kept_and_a_menu_beside_it_is_not() -> None:
     assert page.text.text == "Text.\n\nA story."
 
 
+def test_a_page_that_calls_itself_next_steps_is_read_where_it_has_headings_of_its_own() -> None:
+    page = read("<h1>Next steps</h1><p>See the other pages.</p><h2>Starting it</h2><p>Run the command.</p>")
+    assert [b.part for b in page.blocks] == ["navigation", "navigation", "body", "body"]
+
+
 def test_headings_in_a_container_are_the_part_that_it_is() -> None:
     page = read_html(
         "<section id='c'><h1>C</h1><section epub:type='learning-objectives'><h2>By the end</h2><p>Know.</p></section>"

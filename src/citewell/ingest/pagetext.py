@@ -102,6 +102,8 @@ class PageText:
             self._sections.pop()
         _, part_above, anchor_above = self._sections[-1] if self._sections else (0, "body", "")
         around = next((container.own_part for container in reversed(self._open) if container.own_part), None)
+        if part_above == "navigation":
+            part_above = "body"  # what has headings of its own only calls itself "Next steps"
         self._part = part_of(title) or around or part_above
         self._anchor = anchor
         self._add(partial(Heading, level, title), self._write(f"{'#' * level} {text}"))
