@@ -15,7 +15,8 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import pairwise
+from dataclasses import replace
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -261,17 +262,50 @@ def contrast(known: Mapping[str, Key], folder: Path) -> Documentation:
     return written({**public(folder), **known}, "contrast.jsonl")
 
 
-def found(known: Mapping[str, Key]) -> Documentation:
+class Found:
     """Of our own: questions in readers' words to the passages that a search finds, most of which do not answer."""
-    rows = []
-    for row in map(json.loads, (WRITTEN / "found.jsonl").read_text(encoding="utf-8").splitlines()):
-        for passage, pieces in row["passages"]:
-            if passage in known and pieces is not None:
-                source, text = known[passage]
-                answers = [text[a:b] for a, b in pieces]
-                place = {"source": source, "passage": text, "question": row["question"]}
-                rows.append(place | {"answerable": bool(answers), "answers": answers})
-    return Documentation([], rows)
+
+    def __init__(self, known: Mapping[str, Key]) -> None:
+        self._groups: list[list[dict[str, Any]]] = []
+        for row in map(json.loads, (WRITTEN / "found.jsonl").read_text(encoding="utf-8").splitlines()):
+            group = []
+            for passage, pieces in row["passages"]:
+                if passage in known and pieces is not None:
+                    source, text = known[passage]
+                    answers = [text[a:b] for a, b in pieces]
+                    place = {"source": source, "passage": text, "question": row["question"]}
+                    group.append(place | {"answerable": bool(answers), "answers": answers})
+            self._groups.append(group)
+        self._apart = Documentation([], chain.from_iterable(self._groups))
+
+    def examples(self, seed: int, *, copies: bool = False) -> list[Example]:
+        """One round: each question with all that was found, in any order; what lies on pages held out is left out."""
+        chance = random.Random(seed)
+        made = []
+        for group in chance.sample(self._groups, len(self._groups)):
+            shown = [row for row in group if not _is_held_out(row["source"])]
+            if shown:
+                chance.shuffle(shown)
+                made.append(_together(shown, chance))
+        return made
+
+    def held_out(self) -> list[Example]:
+        return self._apart.held_out()
+
+
+def _together(shown: list[dict[str, Any]], chance: random.Random) -> Example:
+    """One question to each of the passages; of those that answer, and of one that does not, to their parts too."""
+    question = _typed(shown[0]["question"], chance)
+    misses = [number for number, row in enumerate(shown) if not row["answerable"]]
+    parted = {number for number, row in enumerate(shown) if row["answerable"]} | set(
+        chance.sample(misses, min(1, len(misses)))
+    )
+    asked: list[Asked] = []
+    for number, row in enumerate(shown):
+        whole, *views = _asked(row | {"question": question}, row["passage"], chance)
+        asked.append(replace(whole, text=question, passage=number))
+        asked += [replace(view, text=question, passage=number) for view in views if number in parted]
+    return Example(tuple(row["passage"] for row in shown), (), tuple(asked), together=True)
 
 
 def public(folder: Path) -> dict[str, Key]:

@@ -47,6 +47,8 @@ class Example:
     passages: tuple[str, ...]
     claims: tuple[Claim, ...] = ()
     questions: tuple[Asked, ...] = ()
+    together: bool = False
+    """The passages are what a search shows to one question: which of them answers is told over all of them."""
 
 
 @dataclass(slots=True)
@@ -62,7 +64,9 @@ class Row:
     questions: list[tuple[int, bool, float, bool]] = field(default_factory=list)
     """First token, answerable, weight, whether it sees only a part."""
     choices: dict[tuple[int, str], list[int]] = field(default_factory=dict)
-    """The places in `questions` of one question's views of the parts of a passage."""
+    """The places in `questions` of one question's views of the parts of a passage, or of all that a search shows."""
+    shown: list[list[int]] = field(default_factory=list)
+    """The places in `questions` of one question to all that a search shows."""
     hidden: list[tuple[int, int, int, int]] = field(default_factory=list)
     """Tokens of a sentence (from, to) that do not see these tokens (from, to)."""
     examples: list[tuple[list[tuple[int, int]], int, int]] = field(default_factory=list)
@@ -110,6 +114,7 @@ class Packer:
             ids = [CLAIM_MARK, *self.tokens(claim.text)[0][:LONGEST_SENTENCE], END]
             _, start, _ = row.add(ids, place=0, kind=0, sees=tuple(placed[i][0] for i in claim.sees))
             row.claims.append((start, SUPPORT[claim.label], claim.weight))
+        wholes = []
         for asked in example.questions:
             number, first, last, offsets = placed[asked.passage]
             seen = [i for i, (a, b) in enumerate(offsets) if asked.view is None or asked.view[0] <= a < asked.view[1]]
@@ -119,8 +124,13 @@ class Packer:
             _, start, end = row.add(ids, place=0, kind=0, sees=(number,))
             if asked.view is not None:
                 row.hidden += [(start, end, first, first + seen[0]), (start, end, first + seen[-1] + 1, last)]
-                row.choices.setdefault((number, asked.text), []).append(len(row.questions))
+                beside = placed[0][0] if example.together else number
+                row.choices.setdefault((beside, asked.text), []).append(len(row.questions))
+            else:
+                wholes.append(len(row.questions))
             row.questions.append((start, asked.answerable, asked.weight, asked.view is not None))
+        if example.together and wholes:
+            row.shown.append(wholes)
         row.examples.append(([(a, b) for _, a, b, _ in placed], middle, len(row.ids)))
 
     def rows(self, examples: Iterable[Example]) -> Iterator[Row]:

@@ -26,11 +26,11 @@ from training.data import (
     REFUSING_SHARE,
     Answers,
     Documentation,
+    Found,
     Key,
     apart,
     by_nearness,
     contrast,
-    found,
     general,
     handed,
     nli,
@@ -41,7 +41,7 @@ from training.model import Network, cross_encoder, deepened, restored
 from training.packing import Example, Packer, Row, tensors
 from training.pages import texts
 
-Source = Documentation | Answers
+Source = Documentation | Answers | Found
 THREADS = 2
 FROZEN = 3
 SAVE_EVERY = 60
@@ -164,6 +164,14 @@ STAGES = (
         }),),
         warm=1, rows=2, layers=12, half=True,
     ),
+    Stage(
+        1900, 0.8e-4, 1.3e-4,
+        ((0.0, {
+            "found": 0.34, "contrast": 0.15, "replies": 0.12, "handed": 0.10, "apart": 0.09, "general": 0.05,
+            "answers": 0.04, "pairs": 0.05, "reading": 0.03, "weighed": 0.03,
+        }),),
+        rows=2, layers=12, half=True,
+    ),
 )  # fmt: skip
 
 
@@ -235,6 +243,8 @@ def loss_of(network: Network, rows: list[Row], *, half: bool) -> tuple[Tensor, d
         parts["answers"] = losses.sum() / weights.sum() * 1.5
         if chosen := list(_choices(rows)):
             parts["choices"] = 0.5 * torch.stack([_chosen(logits[at], wanted[at]) for at in chosen]).mean()
+        if shown := list(_shown(rows)):
+            parts["shown"] = torch.stack([_told(logits[at], wanted[at]) for at in shown]).mean()
     total: Tensor = sum(parts.values(), torch.zeros(()))
     return total, {k: round(v.item(), 4) for k, v in parts.items()}
 
@@ -247,6 +257,21 @@ def _choices(rows: list[Row]) -> Iterator[list[int]]:
             if len({row.questions[p][1] for p in places}) > 1:
                 yield [begin + p for p in places]
         begin += len(row.questions)
+
+
+def _shown(rows: list[Row]) -> Iterator[list[int]]:
+    """Places among the questions of all rows: one question to all that a search shows."""
+    begin = 0
+    for row in rows:
+        yield from ([begin + p for p in places] for places in row.shown)
+        begin += len(row.questions)
+
+
+def _told(logits: Tensor, wanted: Tensor) -> Tensor:
+    """Which passage answers, or none: "none" is a choice beside them, whose logit is 0."""
+    none = torch.zeros(1)
+    right = logits[wanted > 0] if wanted.any() else none
+    return torch.logsumexp(torch.cat([none, logits]), 0) - torch.logsumexp(right, 0)
 
 
 def _chosen(logits: Tensor, wanted: Tensor) -> Tensor:
@@ -293,7 +318,7 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     packer = Packer(Tokenizer.from_file(str(start.parent / "tokenizer.json")))
     known = texts(pages)
     sets: dict[str, Source] = {
-        "handed": handed(folder), "own": written(known), "apart": apart(known), "found": found(known),
+        "handed": handed(folder), "own": written(known), "apart": apart(known), "found": Found(known),
         "answers": Answers(known), "replies": Answers(known, "replies.jsonl"), "general": general(folder),
         "contrast": contrast(known, folder),
     }  # fmt: skip
