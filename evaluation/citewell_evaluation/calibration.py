@@ -35,7 +35,7 @@ NEAR_WORTH = 0.3
 Part = Literal["general", "confined"]
 # What searching adds says nothing in a selection.
 WEIGHED: Mapping[Part, tuple[str, ...]] = {
-    "general": ("answers", "relevance", "gap", "words", "names_absent"),
+    "general": ("answers", "relevance", "gap", "words", "names_absent", "place"),
     "confined": ("answers", "relevance", "words"),
 }
 

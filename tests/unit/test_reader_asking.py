@@ -39,6 +39,7 @@ def test_a_comparison_has_its_sides(question: str, sides: list[str]) -> None:
 def test_forms_of_questions() -> None:
     assert Inquiry("Which joint types does URDF have?").several
     assert not Inquiry("What is the default timeout?").several
+    assert not Inquiry("What should I use in place of TYPE_FILE when listening?").several
     assert Inquiry("explain this").about_text
     assert not Inquiry("explain the battery").about_text
 

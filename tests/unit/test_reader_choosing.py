@@ -4,14 +4,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from citewell.document import read_plain, sentences
+from citewell.document import Block, read_plain, sentences
+from citewell.ingest.markdown import read_markdown
 from citewell.reader import Inquiry, PassageReading, Unit, choose, compose
-from citewell.values import Passage
+from citewell.values import SELECTION_URL, Passage
 
 
-def reading(text: str, scores: Mapping[str, float], *, answers: float = 0.9, url: str = "/p") -> PassageReading:
+def reading(
+    text: str, scores: Mapping[str, float], *, answers: float = 0.9, url: str = "/p", blocks: tuple[Block, ...] = ()
+) -> PassageReading:
     """A passage whose units have the score of the phrase that they hold; any other has next to none."""
-    blocks = read_plain(text)
+    blocks = blocks or read_plain(text)
     passage = Passage(f"{url}-0", url, "Page", text, 0, 0, len(text), blocks=blocks)
 
     def score(unit: str) -> float:
@@ -26,6 +29,10 @@ def answer(question: str, *readings: PassageReading) -> str:
     groups = choose(Inquiry(question), readings, {})
     return compose(groups, lambda passage: numbers.setdefault(passage.id, len(numbers) + 1))
 
+
+FILLER = " ".join(
+    ["The rotor is light and turns fast in its bearings, which are lubricated for life at the factory."] * 6
+)
 
 JOINTS = """A joint connects two links.
 
@@ -116,7 +123,7 @@ def test_steps_come_whole_with_the_code_inside_them() -> None:
 def test_code_comes_whole_with_the_sentence_before_it() -> None:
     text = answer(
         "Show me an example.",
-        reading("Other.\n\nAssign to a name:\n\n```python\na = 1\nb = 2\n```\n\nMore.", {"a = 1": 0.9}),
+        reading(f"{FILLER}\n\nAssign to a name:\n\n```python\na = 1\nb = 2\n```\n\n{FILLER}", {"a = 1": 0.9}),
     )
     assert text == "Assign to a name: [1]\n\n```python\na = 1\nb = 2\n```"
 
@@ -199,7 +206,7 @@ def test_an_item_that_announces_code_brings_it_along_though_it_stands_behind_the
 
 def test_a_sentence_that_counts_what_the_paragraphs_after_it_tell_brings_them_along() -> None:
     first = "When an integer overflows, Rust does one of two things."
-    told = f"{first}\n\nIn debug mode it panics.\n\nIn release mode it wraps.\n\n- A list.\n"
+    told = f"{first}\n\nIn debug mode it panics.\n\nIn release mode it wraps.\n\n- {FILLER}\n"
     text = answer("What happens when an integer overflows?", reading(told, {"two things": 0.9}))
     assert text.splitlines()[::2] == [
         "When an integer overflows, Rust does one of two things. [1]",
@@ -209,7 +216,52 @@ def test_a_sentence_that_counts_what_the_paragraphs_after_it_tell_brings_them_al
 
 
 def test_a_sentence_that_leans_on_the_one_before_comes_with_it() -> None:
-    filler = "The rotor is light and turns fast in its bearings, which are lubricated for life at the factory. " * 4
     rule = "Reflected inertia grows with the square of the ratio. A 100:1 drive therefore feels much heavier."
-    text = answer("Why does it feel heavier?", reading(filler + rule, {"therefore feels": 0.9}))
+    text = answer("Why does it feel heavier?", reading(f"{FILLER} {rule}", {"therefore feels": 0.9}))
     assert text == f"{rule} [1]"
+
+
+BACKDOOR = """The backdoor shows a running process.
+
+Start it on a socket:
+
+```
+spawn(backdoor_server, listen(3000))
+```
+
+It is reached by telnet.
+"""
+
+
+def test_what_stands_around_a_short_answer_in_its_section_comes_with_it() -> None:
+    found = answer("how can I look into my server", reading(BACKDOOR, {"telnet": 0.9}))
+    assert found.splitlines()[0] == "The backdoor shows a running process. [1]"
+    assert "backdoor_server" in found
+
+
+def test_what_stands_around_stays_out_when_it_is_long_or_belongs_to_another_section() -> None:
+    text = f"{FILLER}\n\nIt is reached by telnet.\n\n## Stopping\n\nClose the socket.\n"
+    assert answer("how can I look into my server", reading(text, {"telnet": 0.9})) == "It is reached by telnet. [1]"
+
+
+def test_a_definition_and_a_selected_text_are_not_filled() -> None:
+    asked = "What is the backdoor?"
+    assert answer(asked, reading(BACKDOOR, {"shows": 0.9})) == "The backdoor shows a running process. [1]"
+    found = answer("how is it reached", reading(BACKDOOR, {"telnet": 0.9}, url=SELECTION_URL))
+    assert found == "It is reached by telnet. [1]"
+
+
+BOX = read_markdown(
+    "It throws an error.\n\n:::note\n\nOnly a build looks for links.\n\n:::\n", "docusaurus", print
+).text
+
+
+def test_a_box_of_which_a_part_is_quoted_already_does_not_add_its_title() -> None:
+    found = answer("is it an error", reading(BOX.text, {"throws": 0.9, "Only a build": 0.85}, blocks=tuple(BOX.blocks)))
+    assert found.splitlines() == ["It throws an error. [1]", "", "Only a build looks for links. [1]"]
+
+
+def test_a_box_that_fits_comes_whole() -> None:
+    found = answer("is it an error", reading(BOX.text, {"throws": 0.9}, blocks=tuple(BOX.blocks)))
+    assert "Note" in found
+    assert "Only a build looks" in found

@@ -36,6 +36,8 @@ class Features:
     """Share of the question's words of meaning that the best passage has, with its headings."""
     names_absent: float = 0.0
     """1 when a name of the question (`HTTP/3`, Kerberos, `max_size`) stands in no passage."""
+    place: float = 0.0
+    """How many passages the search put before the one that reads best: where the two disagree, one of them errs."""
 
 
 FEATURE_NAMES = tuple(f.name for f in fields(Features))
@@ -56,6 +58,7 @@ def features_of(
         gap=max((item.score for item in found), default=0.0) - background,
         words=len(held) / len(asked) if asked else 1.0,
         names_absent=float(_lacks_name(question, [item.passage.embedded_text for item in found])),
+        place=float(next((at for at, item in enumerate(found) if item.passage.id == best.passage.id), 0)),
     )
 
 

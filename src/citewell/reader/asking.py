@@ -11,7 +11,7 @@ from citewell.document import Part, asks_for_changes
 from citewell.text import content_stems, stem
 
 _SEVERAL = re.compile(
-    r"\b(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|what are|"
+    r"\b(?:(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|what are)\b|"
     r"(?:which|what) (?:\w+ ){0,2}?(?!(?:is|was|does|has|this|its)\b)\w+[^su\W]s\b(?! (?:is|was)\b))",
     re.IGNORECASE,
 )

@@ -5,7 +5,7 @@ What announces something brings it along; items, rows and steps come whole or no
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -57,6 +57,8 @@ SHORT = 75
 """Words up to which a paragraph is quoted whole."""
 ENOUGH = 110
 """Words after which nothing further is added."""
+FILLED = 60
+"""Words up to which what was found best is filled with what stands around it in its section."""
 MOST = 260
 """Words that one list, table or run of steps may have; longer ones come by what is relevant in them."""
 GROUPS = 4
@@ -119,7 +121,7 @@ def _collected(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Ca
     """The best block with all that belongs to it, and what is near it, while there is room."""
     groups: list[list[Quote]] = []
     taken: set[tuple[int, int]] = set()
-    words = 0
+    words = best = 0
     wholes = [_Wholes(spread, inquiry) for spread in spreads]
     for candidate in ranked[:_TRIED]:
         if len(groups) == GROUPS or candidate.score < ranked[0].score - NEAR:
@@ -134,7 +136,18 @@ def _collected(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Ca
         groups.append(group)
         words += size
         taken |= {(candidate.spread, quote.piece.at) for quote in group}
+        if len(groups) == 1:
+            best = candidate.spread
+    if groups and _may_be_filled(inquiry, groups[0]):
+        quoted = {at for spread, at in taken if spread == best}
+        groups[0] = wholes[best].filled(groups[0], FILLED - words, quoted)
     return groups
+
+
+def _may_be_filled(inquiry: Inquiry, group: Sequence[Quote]) -> bool:
+    """A definition is its sentence, rows and items are what was meant, and of a selection only what answers counts."""
+    exact = any(quote.label or isinstance(quote.piece.block, Table | ListItem | Definition) for quote in group)
+    return not exact and not inquiry.thing and group[0].piece.passage.url != SELECTION_URL
 
 
 def _spreads(readings: Sequence[PassageReading], pages: Mapping[str, Sequence[Passage]]) -> list[Spread]:
@@ -249,6 +262,36 @@ class _Wholes:
                 return self._prose(piece)
             case _:
                 return []
+
+    def filled(self, group: Sequence[Quote], room: int, quoted: Set[int]) -> list[Quote]:
+        """With the rest of its paragraphs, and with what stands right after or before it, the likelier first.
+
+        What answers seldom stands in one sentence, and what stands around it is about the same thing."""
+        found: list[Quote] = []
+        for quote in group:
+            whole = quote.piece.words <= quote.words + room
+            found.append(_all(quote.piece) if whole else quote)
+            room -= found[-1].words - quote.words
+        while beside := [pieces for pieces in self._around(found, quoted) if _words(pieces) <= room]:
+            best = max(beside, key=_best)
+            room -= _words(best)
+            found = sorted([*found, *map(_all, best)], key=lambda quote: quote.piece.at)
+        return found
+
+    def _around(self, group: Sequence[Quote], quoted: Set[int]) -> Iterator[list[Piece]]:
+        """The paragraph, list, table or code that follows in the section, and the one before."""
+        places = [quote.piece.at for quote in group]
+        for edge, step in ((max(places), 1), (min(places), -1)):
+            if not 0 <= edge + step < len(self._spread.pieces):
+                continue
+            here, piece = self._spread.pieces[edge], self._spread.pieces[edge + step]
+            if isinstance(piece.block, Heading) or here.block.part != piece.block.part:
+                continue
+            pieces = self._spread.unit(piece)
+            if self._spread.same_section(here, piece) and not any(
+                one.at in quoted or one.at in places for one in pieces
+            ):
+                yield pieces
 
     # Prose
 

@@ -89,6 +89,12 @@ class Spread:
                     return other
         return None
 
+    def unit(self, piece: Piece) -> list[Piece]:
+        """What the piece stands in, however deep: the whole list, the whole box; or the block itself."""
+        holders = [o for number in piece.block.within for o in self._numbered(piece, number)]
+        top = next((o for o in (*holders, piece) if isinstance(o.block, ListItem | Definition | Admonition)), piece)
+        return self.held(top) if isinstance(top.block, Admonition) else self.thing(top)
+
     def held(self, holder: Piece) -> list[Piece]:
         """A block with all that is in it: an item with its further paragraphs, code and nested items."""
         found = self.whole(holder)
