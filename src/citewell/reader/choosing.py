@@ -5,7 +5,7 @@ What announces something brings it along; items, rows and steps come whole or no
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -119,29 +119,34 @@ def choose(
 
 def _collected(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Candidate]) -> list[list[Quote]]:
     """The best block with all that belongs to it, and what is near it, while there is room."""
-    groups: list[list[Quote]] = []
-    taken: set[tuple[int, int]] = set()
-    words = best = 0
     wholes = [_Wholes(spread, inquiry) for spread in spreads]
+    chosen: list[tuple[int, list[Quote]]] = []
     for candidate in ranked[:_TRIED]:
-        if len(groups) == GROUPS or candidate.score < ranked[0].score - NEAR:
+        if len(chosen) == GROUPS or candidate.score < ranked[0].score - NEAR:
             break
-        if (candidate.spread, candidate.piece.at) in taken or (groups and _best([candidate.piece]) < FURTHER):
-            continue
-        group = wholes[candidate.spread].group(candidate.piece)
-        group = [quote for quote in group if (candidate.spread, quote.piece.at) not in taken and quote.spans]
-        size = sum(quote.words for quote in group)
-        if not group or (groups and words + size > ENOUGH) or _repeats(group, groups):
-            continue
-        groups.append(group)
-        words += size
-        taken |= {(candidate.spread, quote.piece.at) for quote in group}
-        if len(groups) == 1:
-            best = candidate.spread
+        if group := _fresh(candidate, wholes[candidate.spread], chosen):
+            chosen.append((candidate.spread, group))
+    groups = [group for _, group in chosen]
     if groups and _may_be_filled(inquiry, groups[0]):
-        quoted = {at for spread, at in taken if spread == best}
-        groups[0] = wholes[best].filled(groups[0], FILLED - words, quoted)
+        best = chosen[0][0]
+        quoted = {quote.piece.at for spread, group in chosen if spread == best for quote in group}
+        groups[0] = wholes[best].filled(groups[0], FILLED - _size(groups), quoted)
     return groups
+
+
+def _fresh(candidate: _Candidate, wholes: "_Wholes", chosen: Sequence[tuple[int, list[Quote]]]) -> list[Quote]:
+    """The block with all that belongs to it and is not quoted yet; empty when it adds nothing or has no room."""
+    groups = [group for _, group in chosen]
+    taken = {quote.piece.at for spread, group in chosen if spread == candidate.spread for quote in group}
+    if candidate.piece.at in taken or (chosen and _best([candidate.piece]) < FURTHER):
+        return []
+    group = [quote for quote in wholes.group(candidate.piece) if quote.piece.at not in taken and quote.spans]
+    is_too_long = bool(chosen) and _size([*groups, group]) > ENOUGH
+    return [] if is_too_long or _repeats(group, groups) else group
+
+
+def _size(groups: Iterable[Sequence[Quote]]) -> int:
+    return sum(quote.words for group in groups for quote in group)
 
 
 def _may_be_filled(inquiry: Inquiry, group: Sequence[Quote]) -> bool:
@@ -263,7 +268,7 @@ class _Wholes:
             case _:
                 return []
 
-    def filled(self, group: Sequence[Quote], room: int, quoted: Set[int]) -> list[Quote]:
+    def filled(self, group: Sequence[Quote], room: int, quoted: set[int]) -> list[Quote]:
         """With the rest of its paragraphs, and with what stands right after or before it, the likelier first.
 
         What answers seldom stands in one sentence, and what stands around it is about the same thing."""
@@ -278,7 +283,7 @@ class _Wholes:
             found = sorted([*found, *map(_all, best)], key=lambda quote: quote.piece.at)
         return found
 
-    def _around(self, group: Sequence[Quote], quoted: Set[int]) -> Iterator[list[Piece]]:
+    def _around(self, group: Sequence[Quote], quoted: set[int]) -> Iterator[list[Piece]]:
         """The paragraph, list, table or code that follows in the section, and the one before."""
         places = [quote.piece.at for quote in group]
         for edge, step in ((max(places), 1), (min(places), -1)):
@@ -288,9 +293,8 @@ class _Wholes:
             if isinstance(piece.block, Heading) or here.block.part != piece.block.part:
                 continue
             pieces = self._spread.unit(piece)
-            if self._spread.same_section(here, piece) and not any(
-                one.at in quoted or one.at in places for one in pieces
-            ):
+            known = quoted.union(places)
+            if self._spread.same_section(here, piece) and known.isdisjoint(one.at for one in pieces):
                 yield pieces
 
     # Prose
