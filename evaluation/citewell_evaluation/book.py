@@ -94,7 +94,7 @@ def _found_table(outcomes: Sequence[Outcome]) -> FigureTable:
     inside = [o for o in outcomes if o.golden.in_book]
     kinds = list(dict.fromkeys(o.golden.kind for o in inside))
     rows = [_found_row(kind, [o for o in inside if o.golden.kind == kind]) for kind in kinds]
-    note = "Rank of the first passage from an expected page; URLs match exactly. Goal: MRR at least .85, hit@5 .97."
+    note = "Rank of the first passage from an expected page. Goal: MRR at least .85, hit@5 .97."
     return FigureTable("The right page found", (_found_row("all", inside), *rows), note)
 
 

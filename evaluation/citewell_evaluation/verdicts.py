@@ -25,7 +25,6 @@ _CITATIONS = re.compile(r"(?<![\w\])\"'&])\[\d+(?:\s*,\s*\d+)*\]")
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^)\s]*\)")
 _EMPHASIS = re.compile(r"(?<!\w)_([^_\s](?:[^_\n]*[^_\s])?)_(?!\w)")
 _DRESS = re.compile(r"[`*|]")
-_HOST = re.compile(r"^https?://[^/]+")
 
 
 def folded(text: str) -> str:
@@ -52,16 +51,16 @@ def verdict_of(golden: GoldenQuestion, answer: str, *, cites: bool) -> Verdict:
 
 
 def is_expected(url: str, expected: Sequence[str]) -> bool:
-    """Exact, or by the path. A path that ends in a slash, such as `/quickstart/`, is the end of the page's path."""
-    path = urlsplit(url).path
-    return url in expected or path in expected or any(_ends(url, end) for end in expected)
+    """The same address, or one that ends in the expected path: `/quickstart` is `/en/quickstart/` and `/quickstart.html`.
+
+    A slash alone is the front page.
+    """
+    return url in expected or any(_ends(_page(url), _page(path)) for path in expected if path.startswith("/"))
 
 
-def _ends(url: str, expected: str) -> bool:
-    if not expected.endswith(("/", ".html")):
-        return False
-    path = _HOST.sub("", url).split("#")[0].split("?")[0].removesuffix(".html")
-    end = expected.removesuffix(".html")
-    if end == "/":
-        return path in ("/", "/index", "")
-    return path.endswith(end) or f"{path}/".endswith(end)
+def _page(url: str) -> str:
+    return urlsplit(url).path.removesuffix(".html").removesuffix("/index").rstrip("/")
+
+
+def _ends(page: str, expected: str) -> bool:
+    return page.endswith(expected) if expected else not page

@@ -126,17 +126,19 @@ async def test_progress_is_told_for_each_question(golden: Path) -> None:
     assert told == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
 
 
-def test_urls_match_exactly() -> None:
+def test_an_address_with_a_host_matches_exactly() -> None:
     assert is_expected("https://a.example/docs/x", ["https://a.example/docs/x"])
-    assert is_expected("https://a.example/docs/x", ["/docs/x"])
-    assert not is_expected("https://a.example/docs/xy", ["/docs/x"])
-    assert not is_expected("https://a.example/docs", ["/docs/x"])
+    assert not is_expected("https://a.example/docs/x.html", ["https://a.example/docs/x"])
     assert not is_expected("https://b.example/docs/x", ["https://a.example/docs/x"])
 
 
 def test_a_page_is_known_by_the_end_of_its_path() -> None:
     assert is_expected("/en/quickstart/#post", ["/quickstart/"])
-    assert is_expected("https://a.example/ch04-01.html", ["/ch04-01.html"])
+    assert is_expected("https://a.example/docs/x", ["/docs/x"])
+    assert is_expected("https://a.example/book/ch04-01.html#rules", ["/ch04-01"])
+    assert is_expected("https://a.example/ch04-01", ["/ch04-01.html"])
+    assert not is_expected("https://a.example/docs/xy", ["/docs/x"])
+    assert not is_expected("https://a.example/docs", ["/docs/x"])
     assert is_expected("/", ["/"])
     assert not is_expected("/quickstart/", ["/"])
 
