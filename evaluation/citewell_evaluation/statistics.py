@@ -82,19 +82,6 @@ def balanced_accuracy(decided: Sequence[bool] | NDArray[np.bool_], labels: Seque
     return float((choice[truth].mean() + (~choice[~truth]).mean()) / 2)
 
 
-def best_threshold(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Where deciding true, at or above, has the best balanced accuracy. Choose it on other data than you report on."""
-    values, truth = np.asarray(scores, dtype=np.float64), np.asarray(labels, dtype=bool)
-    order = np.argsort(-values, kind="stable")
-    hits = np.cumsum(truth[order]) / max(int(truth.sum()), 1)
-    alarms = np.cumsum(~truth[order]) / max(int((~truth).sum()), 1)
-    gain = hits - alarms
-    # Only the last of equal scores is a place where a threshold can stand.
-    ends = np.append(np.diff(values[order]) != 0, True)
-    gain[~ends] = -np.inf
-    return float(values[order][int(np.argmax(gain))])
-
-
 @dataclass(frozen=True, slots=True)
 class Bin:
     """Answers whose stated probability fell into one range."""

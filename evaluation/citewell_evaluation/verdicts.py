@@ -51,7 +51,7 @@ def verdict_of(golden: GoldenQuestion, answer: str, *, cites: bool) -> Verdict:
 
 
 def is_expected(url: str, expected: Sequence[str]) -> bool:
-    """The same address, or one that ends in the expected path: `/quickstart` is `/en/quickstart/` and `/quickstart.html`.
+    """The same address, or one that ends in the expected path, with `.html` or a slash behind it or not.
 
     A slash alone is the front page.
     """

@@ -90,6 +90,15 @@ async def test_the_same_question_is_replayed_byte_for_byte_also_by_another_engin
     assert again.id != first.id
 
 
+async def test_an_answer_of_another_judge_is_not_replayed(data: Path) -> None:
+    async with toy_book(data) as book:
+        first = await book.engine.answer(a_question("What is a ROS 2 node?", history=()))
+        book.judge.name = "another"
+        again = await book.engine.answer(a_question("What is a ROS 2 node?", history=()))
+    assert again.text == first.text
+    assert again.input_hash != first.input_hash
+
+
 async def test_an_answer_that_is_replayed_is_saved_as_a_turn_of_its_session(data: Path) -> None:
     async with toy_book(data) as book:
         await book.engine.answer(a_question("What is a ROS 2 node?", history=()))

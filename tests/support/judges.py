@@ -11,6 +11,8 @@ _NEGATIONS = {"not", "no", "never"}
 
 
 class WordJudge:
+    name = "words"
+
     def __init__(self, *, at_once: bool = False) -> None:
         self._at_once = at_once
         self.calls: list[list[Pair]] = []

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from citewell_evaluation.statistics import (
     auroc,
     balanced_accuracy,
-    best_threshold,
     bootstrap,
     bootstrap_mean,
     calibration_error,
@@ -60,22 +59,6 @@ def test_auroc_is_the_share_of_ordered_pairs(pairs: list[tuple[float, bool]]) ->
 
 def test_balanced_accuracy_does_not_reward_always_saying_yes() -> None:
     assert balanced_accuracy([True] * 10, [True] * 9 + [False]) == 0.5
-
-
-def test_the_best_threshold_separates_what_can_be_separated() -> None:
-    scores, labels = [0.1, 0.2, 0.6, 0.7], [False, False, True, True]
-    threshold = best_threshold(scores, labels)
-    assert balanced_accuracy([s >= threshold for s in scores], labels) == 1.0
-
-
-@given(st.lists(st.tuples(st.sampled_from([0.1, 0.3, 0.5, 0.9]), st.booleans()), min_size=2, max_size=20))
-def test_no_threshold_beats_the_best(pairs: list[tuple[float, bool]]) -> None:
-    scores, labels = [s for s, _ in pairs], [label for _, label in pairs]
-    if all(labels) or not any(labels):
-        return
-    chosen = best_threshold(scores, labels)
-    best = balanced_accuracy([s >= chosen for s in scores], labels)
-    assert all(balanced_accuracy([s >= t for s in scores], labels) <= best + 1e-12 for t in (*scores, 1.1))
 
 
 def test_a_product_that_is_as_sure_as_it_is_right_has_no_calibration_error() -> None:

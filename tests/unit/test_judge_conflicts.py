@@ -14,6 +14,7 @@ class ToldJudge:
     """Takes for contradicted what the test says: a sentence, and the passage that contradicts it."""
 
     at_once = False
+    name = "told"
 
     def __init__(self, told: Mapping[tuple[str, Passage], float]) -> None:
         self._told = {(sentence, against.embedded_text): how for (sentence, against), how in told.items()}

@@ -421,6 +421,7 @@ class Engine:
             PROMPT_HASH,
             self.model,
             self._reader.name,
+            self._judge.name,
             RULES,
             self._confidence.digest,
             __version__,

@@ -35,6 +35,7 @@ class HostedJudge:
 
     def __init__(self, model: str, base_url: str, *, api_key: str | None = None, seconds: float = _SECONDS) -> None:
         self._model = model
+        self.name = f"{model} at {base_url}"
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._client = httpx.AsyncClient(timeout=seconds, headers=headers, follow_redirects=False)

@@ -39,6 +39,7 @@ class TrainedJudge:
     def __init__(self, model: ReadingModel, lines: Lines | None = None) -> None:
         self._model = model
         self._lines = lines or Lines.load()
+        self.name = f"{model.name}/{self._lines.supported:g}"
 
     def prepare(self, windows: Sequence[str]) -> None:
         self._model.begin(windows)

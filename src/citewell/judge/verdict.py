@@ -22,6 +22,11 @@ class Judge(Protocol):
     """Entailment of sentences by evidence. Both implementations pass `tests/integration/test_judge_contract.py`."""
 
     @property
+    def name(self) -> str:
+        """Which model judges, and where its line is: the same name gives the same verdicts."""
+        ...
+
+    @property
     def at_once(self) -> bool:
         """Whether all sentences of an answer go into one call: a call is dear, or has to be waited for."""
         ...
