@@ -1,4 +1,4 @@
-"""Every evaluation on the shared data and the demo book; the figures go into docs/quality.md.
+"""Every evaluation on the shared data and the demo book; each one's figures go into docs/quality.md as it ends.
 
     python bench/quality.py [--only book,support]
 
@@ -8,8 +8,10 @@ Embeds two corpora the first time (minutes); their indexes stay in bench/out/eva
 
 import argparse
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,7 +60,11 @@ RUNS = {
     "squad": Run("answers", (DATA / "squad2/questions.jsonl",), options=MOST),
     "nomiracl": Run("answers", (DATA / "refusal/nomiracl.jsonl",)),
     "mtrag-answers": Run("answers", (DATA / "mtrag-cloud/questions.jsonl",)),
-    "support": Run("support", (DATA / "support", DATA / "llm-answers", DATA / "conflicts/wikicontradict.jsonl")),
+    "support": Run(
+        "support",
+        (DATA / "support", DATA / "llm-answers", DATA / "conflicts/wikicontradict.jsonl"),
+        options=("--limit", "424"),
+    ),
 }
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 
@@ -73,23 +79,22 @@ def citewell(folder: str, *arguments: str) -> str:
     return ran.stdout
 
 
-def shown(evaluation: Evaluation, command: str) -> str:
-    parts = [f"### `{command}`\n"]
-    parts += [to_markdown(table) for table in evaluation.tables]
-    return "\n".join(parts)
+def shown(evaluation: Evaluation) -> str:
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    return "\n".join([f"Measured on {date}.\n", *(to_markdown(table) for table in evaluation.tables)])
 
 
-def refresh() -> None:
-    parts = []
-    for name, run in RUNS.items():
-        file = OUT / f"quality-{name}.json"
-        if file.exists():
-            parts.append(shown(from_json(file.read_text("utf-8")), run.label))
+def refresh(measured: Sequence[str]) -> None:
+    """These runs' sections anew; those of others stay as they are."""
     docs = REPO / "docs" / "quality.md"
     before, _, rest = docs.read_text("utf-8").partition(BEGIN)
-    date = datetime.now(UTC).strftime("%Y-%m-%d")
-    body = f"Measured on {date} with `python bench/quality.py`.\n\n" + "\n".join(parts)
-    docs.write_text(f"{before}{BEGIN}\n\n{body}\n{END}{rest.partition(END)[2]}", "utf-8")
+    sections = dict(re.findall(r"^### `(.+)`\n\n(.*?)(?=^### |\Z)", rest.partition(END)[0], re.MULTILINE | re.DOTALL))
+    for name in measured:
+        found = from_json((OUT / f"quality-{name}.json").read_text("utf-8"))
+        sections[RUNS[name].label] = shown(found)
+    labels = [run.label for run in RUNS.values() if run.label in sections]
+    body = "\n\n".join(f"### `{label}`\n\n{sections[label].strip()}" for label in labels)
+    docs.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{rest.partition(END)[2]}", "utf-8")
 
 
 def main() -> None:
@@ -106,7 +111,7 @@ def main() -> None:
         tell(run.label)
         found = citewell(folder, "eval", run.command, *map(str, run.data), *run.options, "--json")
         (OUT / f"quality-{name}.json").write_text(found, "utf-8")
-    refresh()
+        refresh([name])
 
 
 if __name__ == "__main__":

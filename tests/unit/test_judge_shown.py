@@ -1,5 +1,8 @@
 """What supports a sentence: quotes, windows of whole blocks, one passage or two together."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -134,3 +137,24 @@ def test_windows_are_whole_blocks_under_their_headings() -> None:
     assert all(len(w.text) <= LONGEST + 60 and w.text.startswith("Parts\n") for w in found)
     assert all("| Name | Use |" in w.text for w in found if "| part" in w.text)
     assert "".join(f"{FILLER}\n\n{table}"[w.start : w.end] for w in found).count("part 77") == 2
+
+
+def test_the_nearest_window_is_the_same_whatever_order_a_set_has() -> None:
+    """A plain sum of floats over a set differs in its last digits from process to process."""
+    told = """
+from citewell.judge.shown import Shown
+from citewell.judge.checking import passage_of
+from tests.support.judges import WordJudge
+shown = Shown(WordJudge())
+for number in range(1, 24):
+    shown.show(number, passage_of(" ".join(f"word{n}" for n in range(1, 60) if n % number == 0), number))
+stems = frozenset(shown._counts)
+print(repr(shown._share(stems, stems)))
+"""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", told], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in "123"
+    }
+    assert len(said) == 1

@@ -225,7 +225,8 @@ class Shown:
         return sorted(self._windows, key=lambda w: -self._share(stems, w.stems))
 
     def _share(self, stems: frozenset[str], held: frozenset[str]) -> float:
-        return sum(math.log(1 + len(self._windows) / self._counts.get(s, 1)) for s in stems & held)
+        # Exact: a plain sum of floats depends on the order of a set, which differs from run to run.
+        return math.fsum(math.log(1 + len(self._windows) / self._counts.get(s, 1)) for s in stems & held)
 
     def _place(self, text: str, window: _Window) -> Place | None:
         """The sentence, row or line of the window that shares most with the claim."""
