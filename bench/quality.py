@@ -11,7 +11,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,14 +83,12 @@ def shown(evaluation: Evaluation) -> str:
     return "\n".join([f"Measured on {date}.\n", *(to_markdown(table) for table in evaluation.tables)])
 
 
-def refresh(measured: Sequence[str]) -> None:
-    """These runs' sections anew; those of others stay as they are."""
+def refresh(name: str) -> None:
+    """This run's section anew; those of others stay as they are."""
     docs = REPO / "docs" / "quality.md"
     before, _, rest = docs.read_text("utf-8").partition(BEGIN)
     sections = dict(re.findall(r"^### `(.+)`\n\n(.*?)(?=^### |\Z)", rest.partition(END)[0], re.MULTILINE | re.DOTALL))
-    for name in measured:
-        found = from_json((OUT / f"quality-{name}.json").read_text("utf-8"))
-        sections[RUNS[name].label] = shown(found)
+    sections[RUNS[name].label] = shown(from_json((OUT / f"quality-{name}.json").read_text("utf-8")))
     labels = [run.label for run in RUNS.values() if run.label in sections]
     body = "\n\n".join(f"### `{label}`\n\n{sections[label].strip()}" for label in labels)
     docs.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{rest.partition(END)[2]}", "utf-8")
@@ -111,7 +108,7 @@ def main() -> None:
         tell(run.label)
         found = citewell(folder, "eval", run.command, *map(str, run.data), *run.options, "--json")
         (OUT / f"quality-{name}.json").write_text(found, "utf-8")
-        refresh([name])
+        refresh(name)
 
 
 if __name__ == "__main__":

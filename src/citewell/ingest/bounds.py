@@ -73,7 +73,7 @@ class Worker:
                 raise UnreadablePage(self._why(status)) from error
         if not succeeded:
             raise result
-        return result  # type: ignore[no-any-return]  # the function's own
+        return result  # type: ignore[no-any-return]  # pickle knows no types; it is what the function gave
 
     def _why(self, status: int) -> str:
         if -status == _XCPU:

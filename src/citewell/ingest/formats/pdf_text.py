@@ -175,9 +175,9 @@ def _code_apart(page: Sequence[PrintedLine]) -> Iterator[PrintedLine]:
 
 def _joined_capitals(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """Narrow letters stand so far apart that they read as words: "T able", "A WS". The document's own words decide."""
-    words = Counter(word for page in pages for line in page for word in _WORD.findall(line.text))
+    text = "\n".join(line.text for page in pages for line in page)
+    words, split = Counter(_WORD.findall(text)), Counter(_SPLIT.findall(text))
     known = {word.lower() for word in words if len(word) > 1}
-    split = Counter(m.groups() for page in pages for line in page for m in _SPLIT.finditer(line.text))
 
     def joined(found: re.Match[str]) -> str:
         first, rest = found.groups()
