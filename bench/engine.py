@@ -29,15 +29,16 @@ from measuring import (
 )
 
 import citewell
+import citewell_judge
 from citewell.document import split_sentences
 from citewell.embedding import BuiltinEmbedder
 from citewell.gate import CitationGate
 from citewell.index.edge import EdgeWriter
-from citewell.inference import ReadingModel
+from citewell.inference import JudgeModel, ReadingModel
 from citewell.ingest.folder import FolderSource
 from citewell.ingest.sources import PageRead
 from citewell.ingest.splitting import Limit, split
-from citewell.judge import TrainedJudge
+from citewell.judge import MeanModel, TrainedJudge
 from citewell.settings import Settings
 from citewell.values import Answer, Completed, Failed, Passage, TextReleased
 
@@ -116,7 +117,7 @@ async def ask(data: Path) -> dict[str, float]:
 
 async def gate_times(answers: list[Answer]) -> dict[str, float]:
     """The gate alone, over the answers again: milliseconds for each sentence."""
-    judge, times = TrainedJudge(ReadingModel()), []
+    judge, times = TrainedJudge(MeanModel(ReadingModel(), JudgeModel(Path(citewell_judge.__file__).parent))), []
     for answer in answers:
         count = len(split_sentences(answer.text))
         if answer.status != "success" or not count:

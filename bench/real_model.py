@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import citewell_judge
 from citewell.answering.agent import BookAgent
 from citewell.answering.confidence import Confidence
 from citewell.answering.engine import Engine, EngineOptions
@@ -20,8 +21,8 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.document import split_sentences
 from citewell.errors import CitewellError
-from citewell.inference import ReadingModel
-from citewell.judge import TrainedJudge
+from citewell.inference import JudgeModel, ReadingModel
+from citewell.judge import MeanModel, TrainedJudge
 from citewell.reader import TrainedReader
 from citewell.settings import Settings
 from citewell.values import Question
@@ -42,12 +43,12 @@ async def main(url: str, count: int) -> None:
         address = address_of(None, Path(folder))
         await migrate(address)
         async with open_searching(Settings.from_environment()) as parts, ConversationStore.open(address) as store:
-            model = ReadingModel()
+            reading = ReadingModel()
             engine = Engine(
                 retriever=parts.retriever,
                 agent=agent,
-                reader=TrainedReader(model),
-                judge=TrainedJudge(model),
+                reader=TrainedReader(reading),
+                judge=TrainedJudge(MeanModel(reading, JudgeModel(Path(citewell_judge.__file__).parent))),
                 confidence=Confidence.load(),
                 conversations=store,
                 options=options,

@@ -1,6 +1,6 @@
-"""Measure a reading model's file as the product runs it: `python -m training.measure ASSETS EVAL_FOLDER [ROWS]`.
+"""Measure a model's file as the product runs it: `python -m training.measure ASSETS EVAL_FOLDER [ROWS]`.
 
-Prints one line a set. None of these sets is trained on.
+Prints one line a set. None of these sets is trained on. A folder called `citewell_judge` is the judge's.
 """
 
 import asyncio
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from citewell.inference import ReadingModel
+from citewell.inference import JudgeModel, ReadingModel
+from citewell.judge.trained import Read, SupportModel
 from citewell_evaluation.statistics import auroc
 from training.data import units
 
@@ -33,12 +34,12 @@ def kept_at(labels: Sequence[bool], scores: Sequence[float], passed: float) -> f
     return float((found[truth] > line).mean())
 
 
-async def support(model: ReadingModel, path: Path, most: int) -> str:
+async def support(model: SupportModel[Read], path: Path, most: int) -> str:
     labels, scores = [], []
     for row in rows(path, most):
         texts = row.get("passages") or row["evidence"]
-        encoded = await model.encode([t[:3000] for t in texts[:5]])
-        scores.append((await model.support(row["claim"], encoded)).supported)
+        [told] = await model.support_all([(row["claim"], await model.encode([t[:3000] for t in texts[:5]]))])
+        scores.append(told.supported)
         labels.append(bool(row["supported"]))
     kept = kept_at(labels, scores, LIES_PASSED)
     return f"AUROC {auroc(scores, labels):.3f}, truths kept at {LIES_PASSED:.0%} of lies {kept:.3f}"
@@ -64,10 +65,11 @@ async def squad(model: ReadingModel, path: Path, most: int) -> str:
 
 
 async def main(assets: Path, folder: Path, most: int) -> None:
-    model = ReadingModel(assets)
+    model = JudgeModel(assets) if assets.name == "citewell_judge" else ReadingModel(assets)
     for name in ("docs-claims", "attribution", "scifact", "snli"):
         print(name, await support(model, folder / "support" / f"{name}.jsonl", most))
-    print("squad2", await squad(model, folder / "squad2" / "questions.jsonl", most))
+    if isinstance(model, ReadingModel):
+        print("squad2", await squad(model, folder / "squad2" / "questions.jsonl", most))
     await model.aclose()
 
 

@@ -5,7 +5,7 @@ begins at 0. The first token of a question is [CLS], of a claim [unused1]: the n
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +51,11 @@ class Example:
     """The passages are what a search shows to one question: which of them answers is told over all of them."""
 
 
+def claims_alone(examples: Iterable[Example]) -> list[Example]:
+    """What a judge learns from."""
+    return [replace(example, questions=()) for example in examples if example.claims]
+
+
 @dataclass(slots=True)
 class Row:
     ids: list[int] = field(default_factory=list)
@@ -83,10 +88,11 @@ class Row:
 
 
 class Packer:
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, passage_from: int = PASSAGE_FROM) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._tokenizer = tokenizer
+        self._passage_from = passage_from
         self._known: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
 
     def tokens(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
@@ -108,7 +114,7 @@ class Packer:
         for text in example.passages:
             ids, offsets = self.tokens(text)
             ids = [*ids[:LONGEST_PASSAGE], END]
-            placed.append((*row.add(ids, place=PASSAGE_FROM, kind=1, sees=()), offsets[:LONGEST_PASSAGE]))
+            placed.append((*row.add(ids, place=self._passage_from, kind=1, sees=()), offsets[:LONGEST_PASSAGE]))
         middle = len(row.ids)
         for claim in example.claims:
             ids = [CLAIM_MARK, *self.tokens(claim.text)[0][:LONGEST_SENTENCE], END]

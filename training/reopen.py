@@ -1,7 +1,8 @@
-"""Make a shipped file trainable again: `python -m training.reopen ASSETS STEP OUT/state.pt`. Needs onnx.
+"""Make a shipped file trainable again: `python -m training.reopen ASSETS STEP OUT/state.pt [MPNET]`. Needs onnx.
 
 Where the state of a run is gone, its next stage begins from what was shipped: weights of seven bits, each product's
-found by the bias that is added to it. STEP is that of the record.
+found by the bias that is added to it. STEP is that of the record. For the judge, MPNET is the folder of
+all-mpnet-base-v2, whose words it has unchanged.
 """
 
 import json
@@ -14,8 +15,11 @@ import onnx
 import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
+from safetensors.torch import load_file
 
 from training.model import Network
+from training.mpnet import HEADS, pretrained
+from training.mpnet import Network as Judge
 
 _PREFIX = "network."
 
@@ -41,10 +45,20 @@ def _whole(held: dict[str, NDArray[np.float32]], name: str) -> NDArray[np.float3
     return steps * held[f"{name}_scale"]
 
 
-def main(assets: Path, step: int, out: Path) -> None:
-    network = Network(int(json.loads((assets / "manifest.json").read_text())["layers"]))
+def main(assets: Path, step: int, out: Path, mpnet: Path | None = None) -> None:
+    model = onnx.load(str(assets / "model.onnx"))
+    network: Network | Judge
+    if mpnet is None:
+        network, found = Network(int(json.loads((assets / "manifest.json").read_text())["layers"])), {}
+    else:
+        network = pretrained(load_file(mpnet / "model.safetensors"))
+        found = {name: network.state_dict()[name].numpy() for name in ("words.weight", "near.weight")}
+        # The export folds it into a constant, the only one with a number for each head.
+        found["across"] = next(
+            a for a in map(numpy_helper.to_array, model.graph.initializer) if a.shape == (HEADS, 1, 1)
+        )
     own = network.state_dict()
-    found = dict(weights(onnx.load(str(assets / "model.onnx"))))
+    found |= dict(weights(model))
     if missing := sorted(set(own) - set(found)):
         sys.exit(f"{assets} lacks {', '.join(missing)}.")
     network.load_state_dict({n: torch.from_numpy(np.array(found[n], np.float32)).view(own[n].shape) for n in own})
@@ -53,4 +67,4 @@ def main(assets: Path, step: int, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), *map(Path, sys.argv[4:5]))

@@ -9,7 +9,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count, islice, pairwise
 from pathlib import Path
@@ -196,19 +196,19 @@ class Streams:
         """Each stage begins its own: a run that was cut off goes through the present one again, not through all."""
         first, copies = 1000 * number, STAGES[number].copies
         made = {
-            name: partial(_in_rounds, partial(source.examples, copies=copies), first)
+            name: partial(in_rounds, partial(source.examples, copies=copies), first)
             for name, source in self._written.items()
         }
-        made |= {name: partial(_in_rounds, partial(_shuffled, all_), first) for name, all_ in self._public.items()}
+        made |= {name: partial(in_rounds, partial(shuffled, all_), first) for name, all_ in self._public.items()}
         return {name: endless(self._packer, begin()) for name, begin in made.items()}
 
 
-def _in_rounds(examples: Callable[[int], list[Example]], first: int) -> Iterator[list[Example]]:
+def in_rounds(examples: Callable[[int], list[Example]], first: int) -> Iterator[list[Example]]:
     for seed in count(first):
         yield examples(seed)
 
 
-def _shuffled(examples: list[Example], seed: int) -> list[Example]:
+def shuffled(examples: list[Example], seed: int) -> list[Example]:
     return random.Random(seed).sample(examples, len(examples))
 
 
@@ -227,14 +227,7 @@ def loss_of(network: Network, rows: list[Row], *, half: bool) -> tuple[Tensor, d
     claims = [(x[at + start], label, weight) for at, row in placed(rows) for start, label, weight in row.claims]
     if claims:
         logits = network.supports(torch.stack([c[0] for c in claims]))
-        labels = torch.tensor([c[1] for c in claims])
-        log = functional.log_softmax(logits, -1)
-        either = torch.logsumexp(log[:, 1:], -1)
-        chosen = torch.where(labels == 3, either, log.gather(1, labels.clamp(max=2)[:, None])[:, 0])
-        # Kept apart or not, a lie is a lie: supported against the rest counts as well as the three outcomes.
-        binary = torch.where(labels == 0, log[:, 0], either)
-        weights = torch.tensor([c[2] for c in claims])
-        parts["claims"] = -((0.5 * chosen + 0.5 * binary) * weights).sum() / weights.sum()
+        parts["claims"] = losses_of_claims(logits, claims)
     asked = [(x[at + q[0]], q) for at, row in placed(rows) for q in row.questions]
     if asked:
         logits = network.answers(torch.stack([first for first, _ in asked]))
@@ -247,6 +240,18 @@ def loss_of(network: Network, rows: list[Row], *, half: bool) -> tuple[Tensor, d
             parts["shown"] = torch.stack([_told(logits[at], wanted[at]) for at in shown]).mean()
     total: Tensor = sum(parts.values(), torch.zeros(()))
     return total, {k: round(v.item(), 4) for k, v in parts.items()}
+
+
+def losses_of_claims(logits: Tensor, claims: Sequence[tuple[Any, int, float]]) -> Tensor:
+    """Mean over claims, of which label and weight come second and third."""
+    labels = torch.tensor([c[1] for c in claims])
+    log = functional.log_softmax(logits, -1)
+    either = torch.logsumexp(log[:, 1:], -1)
+    chosen = torch.where(labels == 3, either, log.gather(1, labels.clamp(max=2)[:, None])[:, 0])
+    # Kept apart or not, a lie is a lie: supported against the rest counts as well as the three outcomes.
+    binary = torch.where(labels == 0, log[:, 0], either)
+    weights = torch.tensor([c[2] for c in claims])
+    return -((0.5 * chosen + 0.5 * binary) * weights).sum() / weights.sum()
 
 
 def _choices(rows: list[Row]) -> Iterator[list[int]]:

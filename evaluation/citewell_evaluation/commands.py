@@ -139,15 +139,21 @@ def support(
 @evaluations.command("lines")
 def lines(
     claims: Annotated[Path, typer.Argument(help="Claims over pages not trained on (python -m training.data)")],
-    out: Annotated[Path, typer.Option(help="Write the lines here")] = Path("src/citewell/assets/judge.json"),
+    out: Annotated[Path, typer.Option(help="Write the lines here")] = Path("judge/citewell_judge/judge.json"),
+    alone: Annotated[bool, typer.Option("--alone", help="The reading model by itself, without citewell-judge")] = False,
 ) -> None:
     """Fit where the judge's outcomes part to pages that were not trained on. Again for each new model file."""
-    from citewell.inference import ReadingModel
+    from citewell.inference import JudgeModel, ReadingModel, judge_assets
+    from citewell.judge import MeanModel
     from citewell_evaluation.lines import FittedLines, fit_lines
 
     async def run(progress: "Progress") -> tuple[FittedLines, str]:
-        async with contextlib.aclosing(ReadingModel()) as model:
-            return await fit_lines(claims, model, progress=progress), model.sha256
+        async with contextlib.aclosing(ReadingModel()) as reading:
+            assets = None if alone else judge_assets()
+            if assets is None:
+                return await fit_lines(claims, reading, reading, progress=progress), reading.sha256
+            async with contextlib.aclosing(JudgeModel(assets)) as model:
+                return await fit_lines(claims, MeanModel(reading, model), reading, progress=progress), model.sha256
 
     with _Bar() as bar:
         found, sha256 = asyncio.run(run(bar.show))

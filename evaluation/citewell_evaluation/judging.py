@@ -14,7 +14,7 @@ from citewell.errors import InvalidInputError
 from citewell.gate import CitationGate
 from citewell.inference import ReadingModel
 from citewell.judge import Claim as Said
-from citewell.judge import Conflicts, Finding, Judge, Lines, Shown, passage_of
+from citewell.judge import Conflicts, Finding, Judge, Lines, Shown, TrainedJudge, passage_of
 from citewell.judge.vetoes import Veto, Vetoes
 from citewell.reader import TrainedReader
 from citewell.values import ScoredPassage
@@ -73,7 +73,7 @@ async def evaluate_support(
             case _:
                 raise InvalidInputError(f"{file.name} has neither claims, nor whole answers, nor contradictions.")
         items += found
-    note = f"Supported from {measured.lines.supported:g}, in conflict from {measured.lines.conflict:g}."
+    note = f"Judged by {measured.judge.name}; in conflict from {measured.lines.conflict:g}."
     tables = (
         FigureTable("Supported or not", tuple(rows), note),
         FigureTable("Each veto alone", tuple(vetoes), "What it would drop if there were nothing else."),
@@ -229,7 +229,8 @@ def _share(kept: NDArray[np.float64], all_of_them: NDArray[np.float64]) -> float
 
 async def _compared(file: Path, measured: Measured, limit: int | None, progress: Progress) -> list[Item]:
     cases = read_conflicts(file)[:limit]
-    finder, reader = Conflicts(measured.judge, measured.lines), TrainedReader(measured.model)
+    finder = Conflicts(TrainedJudge(measured.model), measured.lines)  # as the engine has them
+    reader = TrainedReader(measured.model)
     items = []
     for number, case in enumerate(cases, start=1):
         passages = [passage_of(text, place) for place, text in enumerate(case.passages, start=1)]

@@ -14,7 +14,7 @@ from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder
 from citewell.errors import ConfigurationError
 from citewell.index import IndexWriter, PassageIndex
-from citewell.judge import Conflicts, Judge, TrainedJudge
+from citewell.judge import Conflicts, Judge, Lines, MeanModel, TrainedJudge
 from citewell.reader import Reader, TrainedReader
 from citewell.retrieval import Retriever
 from citewell.retrieval.reranking import Reranking
@@ -51,7 +51,7 @@ class Searching:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What reads passages and judges sentences; the model loads when it is first used."""
+    """What reads passages and judges sentences; each model loads when it is first used."""
 
     model: "ReadingModel"
     judge: Judge
@@ -123,7 +123,7 @@ async def open_conversations(settings: Settings) -> AsyncIterator["ConversationS
 @contextlib.asynccontextmanager
 async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIterator[Judging]:
     """The one reading model of the process, and the judge: given, hosted, or built in."""
-    from citewell.inference import ReadingModel
+    from citewell.inference import JudgeModel, ReadingModel, judge_assets
 
     async with contextlib.AsyncExitStack() as stack:
         model = await stack.enter_async_context(contextlib.aclosing(ReadingModel()))
@@ -134,6 +134,10 @@ async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIter
             key = settings.judge_api_key.get_secret_value() if settings.judge_api_key else None
             hosted = HostedJudge(settings.judge_model, settings.judge_base_url, api_key=key)
             judge = await stack.enter_async_context(contextlib.aclosing(hosted))
+        if judge is None and (assets := judge_assets()) is not None:
+            # The reader has read the passages anyway: what its model says of a sentence costs little.
+            larger = await stack.enter_async_context(contextlib.aclosing(JudgeModel(assets)))
+            judge = TrainedJudge(MeanModel(model, larger), Lines.load(assets))
         if judge is None:
             judge = TrainedJudge(model)
         yield Judging(model, judge)

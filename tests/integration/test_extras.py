@@ -23,6 +23,7 @@ MODULES = {
     "mcp": ("mcp", "mcp_types"),
     "pdf": ("pypdf",),
     "rst": ("docutils",),
+    "judge": ("citewell_judge",),
 }
 BARE = f"""
 import sys
@@ -51,7 +52,9 @@ def bare(folder: Path, *arguments: str, **variables: str) -> subprocess.Complete
 def test_without_extras_a_book_is_ingested_searched_and_asked(tmp_path: Path) -> None:
     (tmp_path / "bridge.md").write_text("# Bridge\n\nThe bridge listens on port 8765.\n", "utf-8")
     (tmp_path / "arm.html").write_text("<main><h1>Arm</h1><p>The arm has six joints.</p></main>", "utf-8")
+    (tmp_path / "said").write_text("Port 8765 is the one on which the bridge listens.", "utf-8")
     for arguments, says in (
+        (("check", "said", "--passage", "bridge.md", "--json"), '"supported"'),
         (("ingest", "."), "2 pages"),
         (("search", "bridge"), "port 8765"),
         (("ask", "Which port does the bridge listen on?", "--json"), "8765"),
@@ -115,7 +118,7 @@ def test_every_imported_package_is_declared() -> None:
 def test_all_is_every_extra_of_the_product_itself() -> None:
     extras = PROJECT["optional-dependencies"]
     (everything,) = extras["all"]
-    assert set(re.findall(r"\w+", everything)) - {"citewell"} == set(extras) - {"all", "eval", "mkdocs"}
+    assert set(re.findall(r"\w+", everything)) - {"citewell"} == set(extras) - {"all", "eval", "judge", "mkdocs"}
 
 
 def test_the_client_of_the_hub_is_in_no_lock() -> None:

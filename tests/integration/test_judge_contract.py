@@ -3,16 +3,19 @@
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+import citewell_judge
 from citewell.errors import ModelError
-from citewell.inference import ReadingModel
-from citewell.judge import Judge, Lines, TrainedJudge
+from citewell.inference import JudgeModel, ReadingModel
+from citewell.judge import Judge, Lines, MeanModel, TrainedJudge
 from citewell.judge.hosted_judge import HostedJudge
 from tests.support.model_server import ModelServer, Play, Raw, Refuse
 
 PAIRS = [("The arm lifts 5 kg.", ("The arm has a payload of 5 kg.",)), ("The moon is cheese.", ("A", "B"))]
+JUDGE = Path(citewell_judge.__file__).parent
 
 
 def reply(content: str) -> Raw:
@@ -32,8 +35,8 @@ async def opened(kind: str) -> AsyncIterator[Judge]:
         async with hosted(reply('```json\n["supported", "not stated"]\n```')) as (judge, _):
             yield judge
         return
-    async with contextlib.aclosing(ReadingModel()) as model:
-        yield TrainedJudge(model, Lines(supported=0.5, conflict=0.5))
+    async with contextlib.aclosing(ReadingModel()) as one, contextlib.aclosing(JudgeModel(JUDGE)) as other:
+        yield TrainedJudge(MeanModel(one, other), Lines(supported=0.5, conflict=0.5))
 
 
 @pytest.mark.parametrize("kind", ["trained", "hosted"])

@@ -22,6 +22,9 @@ class WordJudge:
     def at_once(self) -> bool:
         return self._at_once
 
+    async def warm(self) -> None:
+        """There is nothing to load."""
+
     def prepare(self, windows: Sequence[str]) -> None:
         self.prepared += windows
 

@@ -1,4 +1,4 @@
-"""The reading model as it ships: what holds whatever its weights are, and what they must at least be able to tell."""
+"""The models as they ship: what holds whatever their weights are, and what they must at least be able to tell."""
 
 import asyncio
 import json
@@ -7,13 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+import citewell_judge
 from citewell.errors import ConfigurationError
-from citewell.inference import ReadingModel
+from citewell.inference import JudgeModel, ReadingModel, Support
 from citewell.inference.model_files import ASSETS
+from citewell.judge import MeanModel
+from citewell.judge.trained import Read, SupportModel
 
 PASSAGE = "The timeout is 30 seconds. Set `timeout=None` to wait for ever. Retries are off unless you ask for them."
 OTHER = "Cookies are kept between requests of one client. Use `client.cookies.clear()` to forget them."
+JUDGE = Path(citewell_judge.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +26,23 @@ def model() -> ReadingModel:
     return ReadingModel()
 
 
-async def test_the_same_text_gets_the_same_numbers_whatever_runs_beside_it(model: ReadingModel) -> None:
-    (alone,) = await ReadingModel(threads=1).encode([PASSAGE])
-    crowd = await asyncio.gather(*(model.encode([f"{PASSAGE} {n}", PASSAGE]) for n in range(6)))
-    assert all(np.array_equal(beside[1].states, alone.states) for beside in crowd)
+@pytest.fixture(scope="module")
+def judge() -> JudgeModel:
+    return JudgeModel(JUDGE)
+
+
+@pytest.mark.parametrize("kind", [ReadingModel, JudgeModel])
+async def test_the_same_text_gets_the_same_numbers_whatever_runs_beside_it(
+    kind: type[ReadingModel | JudgeModel],
+) -> None:
+    async def states(model: ReadingModel | JudgeModel, *texts: str) -> list[NDArray[np.float32]]:
+        return [encoded.states for encoded in await model.encode(texts)]
+
+    assets = ASSETS / "reading" if kind is ReadingModel else JUDGE
+    model = kind(assets)
+    (alone,) = await states(kind(assets, threads=1), PASSAGE)
+    crowd = await asyncio.gather(*(states(model, f"{PASSAGE} {n}", PASSAGE) for n in range(6)))
+    assert all(np.array_equal(beside[1], alone) for beside in crowd)
 
 
 async def test_a_question_points_at_the_sentence_that_answers(model: ReadingModel) -> None:
@@ -52,9 +70,41 @@ async def test_the_passage_that_answers_scores_above_one_that_does_not(model: Re
     assert right.answers > wrong.answers
 
 
-async def test_support_is_a_distribution_over_three_outcomes(model: ReadingModel) -> None:
-    found = await model.support("The timeout is 30 seconds.", await model.encode([PASSAGE, OTHER]))
-    assert found.supported + found.contradicted + found.not_stated == pytest.approx(1.0)
+async def told(model: SupportModel[Read], claim: str) -> Support:
+    [found] = await model.support_all([(claim, await model.encode([PASSAGE, OTHER]))])
+    return found
+
+
+async def test_support_is_a_distribution_over_three_outcomes(model: ReadingModel, judge: JudgeModel) -> None:
+    claim = "The timeout is 30 seconds."
+    for found in (await told(model, claim), await told(judge, claim), await told(MeanModel(model, judge), claim)):
+        assert found.supported + found.contradicted + found.not_stated == pytest.approx(1.0)
+
+
+async def test_two_models_as_one_lie_between_them(model: ReadingModel, judge: JudgeModel) -> None:
+    claim = "The timeout is 30 seconds."
+    one, other = await told(model, claim), await told(judge, claim)
+    mean = await told(MeanModel(model, judge), claim)
+    assert min(one.supported, other.supported) <= mean.supported <= max(one.supported, other.supported)
+
+
+async def test_what_a_passage_says_is_likelier_supported_than_what_it_denies_or_leaves_out(judge: JudgeModel) -> None:
+    said, denied, unsaid = [
+        (await judge.support(claim, await judge.encode([PASSAGE, OTHER]))).supported
+        for claim in (
+            "Requests time out after 30 seconds.",
+            "Requests are tried again by default.",
+            "Redirects are followed by default.",
+        )
+    ]
+    assert said > denied
+    assert said > unsaid
+
+
+async def test_other_evidence_beside_it_leaves_a_true_claim_true(judge: JudgeModel) -> None:
+    right, other = await judge.encode([PASSAGE, OTHER])
+    alone, beside = [await judge.support("The timeout is 30 seconds.", seen) for seen in ([right], [other, right])]
+    assert beside.supported == pytest.approx(alone.supported, abs=0.2)
 
 
 async def test_thousands_of_units_cost_no_more_than_those_that_can_be_read(model: ReadingModel) -> None:
@@ -75,17 +125,20 @@ async def test_a_text_that_is_too_long_is_read_to_a_place_that_is_known(model: R
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\ud800 half a surrogate", "🙂" * 600, "\x00"])
-async def test_no_text_breaks_it(model: ReadingModel, text: str) -> None:
+async def test_no_text_breaks_them(model: ReadingModel, judge: JudgeModel, text: str) -> None:
     (encoded,) = await model.encode([text])
     asked = await model.ask(text or "?", encoded)
     assert np.isfinite(asked.answers)
+    told = await judge.support(text, await judge.encode([text]))
+    assert np.isfinite(told.supported)
 
 
-async def test_a_damaged_file_is_said_in_one_line(tmp_path: Path) -> None:
-    shutil.copytree(ASSETS / "reading", tmp_path / "reading")
-    manifest = tmp_path / "reading" / "manifest.json"
+@pytest.mark.parametrize("kind", [ReadingModel, JudgeModel])
+async def test_a_damaged_file_is_said_in_one_line(kind: type[ReadingModel | JudgeModel], tmp_path: Path) -> None:
+    shutil.copytree(ASSETS / "reading" if kind is ReadingModel else JUDGE, tmp_path / "model")
+    manifest = tmp_path / "model" / "manifest.json"
     content = json.loads(manifest.read_bytes())
     content["files"]["model.onnx"]["sha256"] = "0" * 64
     manifest.write_text(json.dumps(content))
     with pytest.raises(ConfigurationError, match=r"model\.onnx is damaged.*Install citewell again"):
-        await ReadingModel(tmp_path / "reading").warm()
+        await kind(tmp_path / "model").warm()

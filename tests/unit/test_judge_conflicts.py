@@ -19,6 +19,9 @@ class ToldJudge:
     def __init__(self, told: Mapping[tuple[str, Passage], float]) -> None:
         self._told = {(sentence, against.embedded_text): how for (sentence, against), how in told.items()}
 
+    async def warm(self) -> None:
+        """There is nothing to load."""
+
     def prepare(self, windows: Sequence[str]) -> None: ...
 
     async def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:

@@ -160,7 +160,8 @@ class Engine:
         if not self._warm:
             await self._reader.warm()
             await self._retriever.warm()
-            if self._agent:
+            if self._agent:  # what the built-in model says is quoted, and needs no judge
+                await self._judge.warm()
                 await asyncio.to_thread(self._agent.warm_up)
             self._warm = True
 

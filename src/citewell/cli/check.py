@@ -79,7 +79,7 @@ async def _checked_line(book: "Book", line: str) -> Mapping[str, object]:
 
 
 def _document(checked: "Checked") -> Mapping[str, object]:
-    from citewell.api.checks import check_reply
+    from citewell.api.dialects.checked import check_reply
 
     document: Mapping[str, object] = json.loads(check_reply(checked))
     return document

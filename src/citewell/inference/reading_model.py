@@ -1,28 +1,24 @@
 """The reading model: a cross-encoder in which passages are encoded once and questions and claims attend to them.
 
-Reader and judge ask the same encoded passages. One text runs at a time: in 8 bits the scale of a batch would depend on
-everything in it, and the same question would not get the same bytes.
+Reader and conflicts ask the same encoded passages.
 """
 
-import asyncio
 import json
-import os
-import threading
 from bisect import bisect_left
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citewell.errors import ModelError
-from citewell.inference.model_files import ASSETS, checksum, open_session, open_tokenizer, verified
+from citewell.inference.model_files import ASSETS, open_session, open_tokenizer, verified
+from citewell.inference.shipped_model import LONGEST_TEXT, ShippedModel
+from citewell.inference.support import Support
 from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:
@@ -30,13 +26,10 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Place = tuple[int, int]
-Item = TypeVar("Item")
-Made = TypeVar("Made")
 
 _QUESTION, _CLAIM, _END = 101, 2, 102
 """[CLS] opens a question, [unused1] a claim; [SEP] ends every text."""
 _PASSAGE_FROM: Final = 16
-_LONGEST_PASSAGE: Final = 480
 _LONGEST_SENTENCE: Final = 96
 _WIDTH: Final = 384
 _MOST_VIEWS: Final = 48
@@ -45,8 +38,6 @@ _MOST_TOKENS: Final = 4096
 """Of a question with all its views of one passage; the units behind are not read."""
 _UNREAD: Final = -20.0
 """Of a unit that lies behind the place where reading stopped."""
-_KEPT_TOKENS: Final = 2816
-"""Of passages that stay encoded: about 100 MB, the passages of some three questions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,45 +61,9 @@ class Asked:
     """For each part of the passage that was asked for: whether it answers, or belongs to what answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
-    """Entailment: how likely it is that the passages support the claim, contradict it or do not state it."""
-
-    supported: float
-    contradicted: float
-    not_stated: float
-
-
-class ReadingModel:
-    """Loads when first used or by `warm`; safe to share. Runs off the event loop, a thread for each core."""
-
+class ReadingModel(ShippedModel["_Parts", Encoded]):
     def __init__(self, assets: Path = ASSETS / "reading", *, threads: int | None = None) -> None:
-        self._assets = assets
-        self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="reading")
-        self._loading = threading.Lock()
-        self._parts: _Parts | None = None
-        self._keeping = threading.Lock()
-        self._kept: OrderedDict[str, Future[Encoded]] = OrderedDict()
-        self.name = f"reading-{checksum(assets, 'model.onnx')[:12]}"
-        """Which model this is: the same name gives the same scores on machines of one kind."""
-
-    @property
-    def sha256(self) -> str:
-        """Which weights these are, as the manifest says."""
-        return checksum(self._assets, "model.onnx")
-
-    async def warm(self) -> None:
-        await self._run(self._loaded)
-
-    def begin(self, texts: Sequence[str]) -> None:
-        """Encode these in the background: who asks for them later waits for what is left of the work."""
-        for text in texts:
-            self._begun(text)
-
-    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        futures = [self._begun(text) for text in texts]
-        # Shielded: others may wait for the same text, and a reader who leaves must not take it from them.
-        return list(await asyncio.gather(*(asyncio.shield(asyncio.wrap_future(future)) for future in futures)))
+        super().__init__(assets, threads)
 
     async def ask(self, question: str, passage: Encoded, units: Sequence[Place] = ()) -> Asked:
         """Ask the whole passage, and each unit (`text[start:end]`) with the rest hidden, though read in context.
@@ -134,42 +89,16 @@ class ReadingModel:
     async def support_all(self, pairs: Sequence[tuple[str, Sequence[Encoded]]]) -> list[Support]:
         return await self._each(lambda pair: self._support(*pair), pairs)
 
-    async def aclose(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._kept.clear()
-
-    def _begun(self, text: str) -> "Future[Encoded]":
-        with self._keeping:
-            future = self._kept.get(text)
-            if future is None or (future.done() and (future.cancelled() or future.exception() is not None)):
-                future = self._kept[text] = self._threads.submit(self._encode, text)
-            self._kept.move_to_end(text)
-            size = sum(map(_size, self._kept))
-            while size > _KEPT_TOKENS and len(self._kept) > 1:
-                size -= _size(self._kept.popitem(last=False)[0])
-            return future
-
-    async def _run(self, work: Callable[[], Made]) -> Made:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-    async def _each(self, work: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
-        return list(await asyncio.gather(*(self._run(partial(work, item)) for item in items)))
-
-    def _loaded(self) -> "_Parts":
-        with self._loading:
-            if self._parts is None:
-                manifest = json.loads((self._assets / "manifest.json").read_bytes())
-                self._parts = _Parts(
-                    open_session(verified(self._assets, "model.onnx")),
-                    open_tokenizer(ASSETS / "embedder"),
-                    2 * int(manifest["layers"]),
-                )
-            return self._parts
+    def _open(self) -> "_Parts":
+        layers = int(json.loads((self._assets / "manifest.json").read_bytes())["layers"])
+        return _Parts(
+            open_session(verified(self._assets, "model.onnx")), open_tokenizer(ASSETS / "embedder"), 2 * layers
+        )
 
     def _encode(self, text: str) -> Encoded:
         parts = self._loaded()
         tokens = parts.tokenizer.pieces(text)
-        ids, offsets = tokens.ids[:_LONGEST_PASSAGE], tokens.spans[:_LONGEST_PASSAGE]
+        ids, offsets = tokens.ids[:LONGEST_TEXT], tokens.spans[:LONGEST_TEXT]
         size = len(ids) + 1
         made = parts.run([*ids, _END], range(_PASSAGE_FROM, _PASSAGE_FROM + size), 1, np.ones((size, size), bool), ())
         end = len(text) if len(tokens.ids) == len(ids) else offsets[-1][1]
@@ -211,10 +140,7 @@ class ReadingModel:
         ids = self._sentence(_CLAIM, claim)
         past = [passage.states for passage in passages]
         mask = np.ones((len(ids), sum(p.shape[2] for p in past) + len(ids)), bool)
-        logits = self._loaded().run(ids, range(len(ids)), 0, mask, past)["support"][0, 0].astype(np.float64)
-        shares = np.exp(logits - logits.max())
-        supported, contradicted, not_stated = (shares / shares.sum()).tolist()
-        return Support(supported, contradicted, not_stated)
+        return Support.of_logits(self._loaded().run(ids, range(len(ids)), 0, mask, past)["support"][0, 0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +175,3 @@ def _forms(question: str) -> tuple[str, str]:
 def _tokens(passage: Encoded, unit: Place) -> tuple[int, int]:
     """The tokens that begin within the unit."""
     return bisect_left(passage.starts, unit[0]), bisect_left(passage.starts, unit[1])
-
-
-def _size(text: str) -> int:
-    """About how many tokens a text has."""
-    return min(len(text) // 4 + 1, _LONGEST_PASSAGE)

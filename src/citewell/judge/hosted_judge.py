@@ -40,6 +40,9 @@ class HostedJudge:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._client = httpx.AsyncClient(timeout=seconds, headers=headers, follow_redirects=False)
 
+    async def warm(self) -> None:
+        """There is nothing to load."""
+
     def prepare(self, windows: Sequence[str]) -> None:
         """Nothing can be done before the sentences are there."""
 

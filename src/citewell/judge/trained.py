@@ -1,13 +1,14 @@
-"""The entailment model that ships, the judge: Citewell's reading model, trained to tell, on the CPU."""
+"""The judge that ships: an entailment model trained to tell, on the CPU."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
-from typing import Final, Self
+from pathlib import Path
+from typing import Final, Generic, Protocol, Self, TypeVar
 
 from citewell.errors import ConfigurationError
-from citewell.inference import ReadingModel, Support
+from citewell.inference import Support
+from citewell.inference.model_files import ASSETS
 from citewell.judge.verdict import Pair, Verdict
 
 _AT_A_TIME: Final = 64
@@ -24,22 +25,42 @@ class Lines:
     """From this probability of contradiction on, two passages contradict each other."""
 
     @classmethod
-    def load(cls) -> Self:
-        text = (resources.files("citewell") / "assets" / "judge.json").read_text("utf-8")
+    def load(cls, assets: Path = ASSETS) -> Self:
+        """Those of the reading model by itself, or of the judge whose folder this is."""
         try:
-            data = json.loads(text)
+            data = json.loads((assets / "judge.json").read_text("utf-8"))
             return cls(float(data["supported"]), float(data["conflict"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError("assets/judge.json is malformed. Install citewell again.") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(f"{assets.name}/judge.json is malformed. Install it again.") from error
 
 
-class TrainedJudge:
+Read = TypeVar("Read")
+
+
+class SupportModel(Protocol[Read]):
+    """The seam below: a model that reads evidence once and then tells what it says of claims."""
+
+    name: str
+
+    async def warm(self) -> None: ...
+
+    def begin(self, texts: Sequence[str]) -> None: ...
+
+    async def encode(self, texts: Sequence[str]) -> list[Read]: ...
+
+    async def support_all(self, pairs: Sequence[tuple[str, Sequence[Read]]]) -> list[Support]: ...
+
+
+class TrainedJudge(Generic[Read]):
     at_once = False
 
-    def __init__(self, model: ReadingModel, lines: Lines | None = None) -> None:
+    def __init__(self, model: SupportModel[Read], lines: Lines | None = None) -> None:
         self._model = model
         self._lines = lines or Lines.load()
         self.name = f"{model.name}/{self._lines.supported:g}"
+
+    async def warm(self) -> None:
+        await self._model.warm()
 
     def prepare(self, windows: Sequence[str]) -> None:
         self._model.begin(windows)

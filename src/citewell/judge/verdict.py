@@ -31,6 +31,10 @@ class Judge(Protocol):
         """Whether all sentences of an answer go into one call: a call is dear, or has to be waited for."""
         ...
 
+    async def warm(self) -> None:
+        """Load what judging needs, so that no answer waits for it."""
+        ...
+
     def prepare(self, windows: Sequence[str]) -> None:
         """These are going to be asked about; read them already. Returns at once."""
         ...
