@@ -11,11 +11,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
+from training.export import eight_bits
 from training.mpnet import ALONE, HEADS, LAYERS, WIDTH, Layer, Network, buckets
 
 STATES = 2 * (LAYERS - ALONE)
@@ -85,13 +84,7 @@ def main(state: Path, folder: Path) -> None:
             "past": {1: "before"}, "present": {1: "tokens"},
         },
     )  # fmt: skip
-    small = folder / "model.onnx"
-    # Without VNNI, products of full 8-bit weights overflow 16 bits: seven bits are exact everywhere.
-    quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
-    model = onnx.load(str(small))
-    model.producer_name, model.doc_string = "citewell", ""
-    onnx.save(model, str(small))
-    whole.unlink()
+    eight_bits(whole, folder / "model.onnx")
     with (folder / "words.npz").open("wb") as file:
         np.savez(file, **tables(network))
     files = {
