@@ -142,3 +142,9 @@ async def test_a_damaged_file_is_said_in_one_line(kind: type[ReadingModel | Judg
     manifest.write_text(json.dumps(content))
     with pytest.raises(ConfigurationError, match=r"model\.onnx is damaged.*Install citewell again"):
         await kind(tmp_path / "model").warm()
+
+
+def test_the_lines_were_fitted_to_the_weights_that_ship(model: ReadingModel, judge: JudgeModel) -> None:
+    """A new file under an old line would pass other lies than were counted."""
+    assert json.loads((ASSETS / "judge.json").read_bytes())["model_sha256"] == model.sha256
+    assert json.loads((JUDGE / "judge.json").read_bytes())["model_sha256"] == judge.sha256
