@@ -29,18 +29,17 @@ from measuring import (
 )
 
 import citewell
-import citewell_judge
 from citewell.document import split_sentences
 from citewell.embedding import BuiltinEmbedder
 from citewell.gate import CitationGate
 from citewell.index.edge import EdgeWriter
-from citewell.inference import JudgeModel, ReadingModel
 from citewell.ingest.folder import FolderSource
 from citewell.ingest.sources import PageRead
 from citewell.ingest.splitting import Limit, split
-from citewell.judge import MeanModel, TrainedJudge
+from citewell.judge import Judge
 from citewell.settings import Settings
 from citewell.values import Answer, Completed, Failed, Passage, TextReleased
+from citewell.wiring import open_judging
 
 PASSAGES = 10_000
 DELTA = 12
@@ -103,10 +102,12 @@ async def ask(data: Path) -> dict[str, float]:
                             raise error
             if shown is not None:
                 first.append(shown)
+    async with open_judging(settings) as judging:
+        gate = await gate_times(answers, judging.judge)
     return (
         spread(first, "first_text_")
         | spread(whole, "answer_")
-        | await gate_times(answers)
+        | gate
         | {
             "questions": len(whole),
             "answered": sum(a.status == "success" for a in answers),
@@ -115,9 +116,9 @@ async def ask(data: Path) -> dict[str, float]:
     )
 
 
-async def gate_times(answers: list[Answer]) -> dict[str, float]:
+async def gate_times(answers: list[Answer], judge: Judge) -> dict[str, float]:
     """The gate alone, over the answers again: milliseconds for each sentence."""
-    judge, times = TrainedJudge(MeanModel(ReadingModel(), JudgeModel(Path(citewell_judge.__file__).parent))), []
+    times = []
     for answer in answers:
         count = len(split_sentences(answer.text))
         if answer.status != "success" or not count:

@@ -11,7 +11,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import citewell_judge
 from citewell.answering.agent import BookAgent
 from citewell.answering.confidence import Confidence
 from citewell.answering.engine import Engine, EngineOptions
@@ -21,12 +20,10 @@ from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from citewell.document import split_sentences
 from citewell.errors import CitewellError
-from citewell.inference import JudgeModel, ReadingModel
-from citewell.judge import MeanModel, TrainedJudge
 from citewell.reader import TrainedReader
 from citewell.settings import Settings
 from citewell.values import Question
-from citewell.wiring import open_searching
+from citewell.wiring import open_judging, open_searching
 
 GOLDEN = Path(__file__).parent.parent / "examples" / "book" / "golden.jsonl"
 
@@ -42,13 +39,17 @@ async def main(url: str, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         address = address_of(None, Path(folder))
         await migrate(address)
-        async with open_searching(Settings.from_environment()) as parts, ConversationStore.open(address) as store:
-            reading = ReadingModel()
+        settings = Settings.from_environment()
+        async with (
+            open_searching(settings) as parts,
+            open_judging(settings) as judging,
+            ConversationStore.open(address) as store,
+        ):
             engine = Engine(
                 retriever=parts.retriever,
                 agent=agent,
-                reader=TrainedReader(reading),
-                judge=TrainedJudge(MeanModel(reading, JudgeModel(Path(citewell_judge.__file__).parent))),
+                reader=TrainedReader(judging.model),
+                judge=judging.judge,
                 confidence=Confidence.load(),
                 conversations=store,
                 options=options,

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from citewell.inference.shipped_model import LONGEST_TEXT
 from training.export import eight_bits
 from training.mpnet import ALONE, HEADS, LAYERS, WIDTH, Layer, Network, buckets
 
@@ -56,7 +57,7 @@ def tables(network: Network) -> dict[str, np.ndarray]:
     """The words in 8 bits with a scale each, and what nearness counts, by the distance."""
     words = network.words.weight.detach().numpy()
     scales = np.abs(words).max(1) / 127 + 1e-12
-    far = torch.arange(-480, 481)
+    far = torch.arange(-LONGEST_TEXT, LONGEST_TEXT + 1)
     return {
         "words": np.rint(words / scales[:, None]).astype(np.int8),
         "scales": scales.astype(np.float32),

@@ -151,9 +151,9 @@ def lines(
         async with contextlib.aclosing(ReadingModel()) as reading:
             assets = None if alone else judge_assets()
             if assets is None:
-                return await fit_lines(claims, reading, reading, progress=progress), reading.sha256
+                return await fit_lines(claims, reading, progress=progress), reading.sha256
             async with contextlib.aclosing(JudgeModel(assets)) as model:
-                return await fit_lines(claims, MeanModel(reading, model), reading, progress=progress), model.sha256
+                return await fit_lines(claims, MeanModel(reading, model), progress=progress), model.sha256
 
     with _Bar() as bar:
         found, sha256 = asyncio.run(run(bar.show))

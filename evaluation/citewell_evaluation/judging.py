@@ -229,7 +229,7 @@ def _share(kept: NDArray[np.float64], all_of_them: NDArray[np.float64]) -> float
 
 async def _compared(file: Path, measured: Measured, limit: int | None, progress: Progress) -> list[Item]:
     cases = read_conflicts(file)[:limit]
-    finder = Conflicts(TrainedJudge(measured.model), measured.lines)  # as the engine has them
+    finder = Conflicts(TrainedJudge(measured.model, measured.lines), measured.lines)  # as the engine has them
     reader = TrainedReader(measured.model)
     items = []
     for number, case in enumerate(cases, start=1):

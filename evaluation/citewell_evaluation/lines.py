@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from citewell.inference import ReadingModel
-from citewell.judge import Finding, Judge, Lines, TrainedJudge
+from citewell.judge import Finding, Lines, TrainedJudge
 from citewell.judge.trained import Read, SupportModel
 from citewell_evaluation import Progress, quiet
 from citewell_evaluation.datasets import Claim, read_claims
@@ -36,36 +35,26 @@ class FittedLines:
         return json.dumps({**asdict(self.lines), "fitted_on": rest, "model_sha256": model_sha256}, indent=2) + "\n"
 
 
-async def fit_lines(
-    path: Path, model: SupportModel[Read], reading: ReadingModel, *, progress: Progress = quiet
-) -> FittedLines:
-    """`path`: claims over pages that were not trained on, as `python -m training.data` writes them.
-
-    Conflicts are told by the reading model: their line is fitted to what it says."""
+async def fit_lines(path: Path, model: SupportModel[Read], *, progress: Progress = quiet) -> FittedLines:
+    """`path`: claims over pages that were not trained on, as `python -m training.data` writes them."""
     cases = read_claims(path)
+    found: list[Finding] = []
 
-    async def found(judge: Judge, done: int) -> list[Finding]:
-        seen: list[Finding] = []
+    def seen(number: int, finding: Finding, elapsed: float) -> None:
+        del elapsed
+        found.append(finding)
+        progress(number, len(cases), "claims")
 
-        def see(number: int, finding: Finding, elapsed: float) -> None:
-            del elapsed
-            seen.append(finding)
-            progress(done + number, 2 * len(cases), "claims")
-
-        await findings(cases, judge, see)
-        return seen
-
-    by_judge = await found(TrainedJudge(model, _NONE_PASSES), 0)
-    return fitted(cases, by_judge, await found(TrainedJudge(reading, _NONE_PASSES), len(cases)))
+    await findings(cases, TrainedJudge(model, _NONE_PASSES), seen)
+    return fitted(cases, found)
 
 
-def fitted(cases: Sequence[Claim], found: Sequence[Finding], read: Sequence[Finding]) -> FittedLines:
-    """`found` by the judge, `read` by the model that tells conflicts."""
+def fitted(cases: Sequence[Claim], found: Sequence[Finding]) -> FittedLines:
     scores = np.array([finding.score for finding in found])
     truth = np.array([case.supported for case in cases])
     lies = np.sort(scores[~truth])[::-1]
     supported = float(lies[int(MOST_LIES * len(lies))]) + 1e-4
-    others = np.array([f.contradicted for f, c in zip(read, cases, strict=True) if c.relation != "contradicted"])
+    others = np.array([f.contradicted for f, c in zip(found, cases, strict=True) if c.relation != "contradicted"])
     conflict = float(np.quantile(others, 1 - FALSE_ALARMS))
     passed = scores >= supported
     return FittedLines(

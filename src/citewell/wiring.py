@@ -139,7 +139,7 @@ async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIter
             larger = await stack.enter_async_context(contextlib.aclosing(JudgeModel(assets)))
             judge = TrainedJudge(MeanModel(model, larger), Lines.load(assets))
         if judge is None:
-            judge = TrainedJudge(model)
+            judge = TrainedJudge(model, Lines.load())
         yield Judging(model, judge)
 
 
@@ -160,7 +160,7 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
             reader=seams.reader or TrainedReader(judging.model),
             agent=agent,
             judge=judging.judge,
-            conflicts=Conflicts(TrainedJudge(judging.model)),
+            conflicts=Conflicts(TrainedJudge(judging.model, Lines.load())),
             confidence=Confidence.load(settings.confidence_file),
             conversations=conversations,
             options=EngineOptions(

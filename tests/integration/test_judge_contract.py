@@ -3,19 +3,17 @@
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-import citewell_judge
 from citewell.errors import ModelError
 from citewell.inference import JudgeModel, ReadingModel
 from citewell.judge import Judge, Lines, MeanModel, TrainedJudge
 from citewell.judge.hosted_judge import HostedJudge
+from tests.support.judges import JUDGE
 from tests.support.model_server import ModelServer, Play, Raw, Refuse
 
 PAIRS = [("The arm lifts 5 kg.", ("The arm has a payload of 5 kg.",)), ("The moon is cheese.", ("A", "B"))]
-JUDGE = Path(citewell_judge.__file__).parent
 
 
 def reply(content: str) -> Raw:

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import citewell_judge
 from citewell.answering.engine import EngineOptions
 from citewell.answering.hosted_model import HostedModel
-from citewell.inference import JudgeModel, ReadingModel
-from citewell.judge import Claim, MeanModel, Shown, TrainedJudge
+from citewell.judge import Claim, Shown
+from citewell.settings import Settings
+from citewell.wiring import open_judging
 from tests.support.toy_book import PASSAGES, a_question, toy_book
 
-JUDGE = Path(citewell_judge.__file__).parent
 URL = os.environ.get("CITEWELL_TEST_MODEL_URL")
 pytestmark = [
     pytest.mark.slow,
@@ -28,10 +27,13 @@ pytestmark = [
 async def test_every_sentence_of_a_real_model_stands_on_a_passage(tmp_path: Path) -> None:
     hosted = HostedModel("local", URL or "", "none", seconds=600.0)
     options = EngineOptions(total_seconds=660.0)
-    shown = Shown(TrainedJudge(MeanModel(ReadingModel(), JudgeModel(JUDGE))))
-    for number, passage in enumerate(PASSAGES, start=1):
-        shown.show(number, passage)
-    async with toy_book(tmp_path, model=hosted, model_deadline=600.0, options=options) as book:
+    async with (
+        open_judging(Settings()) as judging,
+        toy_book(tmp_path, model=hosted, model_deadline=600.0, options=options) as book,
+    ):
+        shown = Shown(judging.judge)
+        for number, passage in enumerate(PASSAGES, start=1):
+            shown.show(number, passage)
         for text in ("What is inverse kinematics?", "How long does the battery last?", "Who invented the robot?"):
             answer = await book.engine.answer(a_question(text, history=()))
             if answer.status == "refused":

@@ -1,13 +1,17 @@
 """A judge for tests of what stands around it: a window supports what it has all the words of, and nothing else."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import citewell_judge
 from citewell.document import split_sentences
 from citewell.judge import Pair, Verdict
 from citewell.judge.quantities import Amounts, quantities
 from citewell.text import content_stems, words
 
 _NEGATIONS = {"not", "no", "never"}
+JUDGE = Path(citewell_judge.__file__).parent
+"""Where the larger judge lies: a checkout always has it."""
 
 
 class WordJudge:

@@ -47,7 +47,7 @@ async def test_claims_answers_and_vetoes_stand_in_one_report(tmp_path: Path) -> 
 def test_the_line_is_drawn_where_few_enough_lies_pass() -> None:
     cases = [Claim(str(n), "", (), supported=n < 100) for n in range(200)]
     found = [Finding("not_stated", 0.5 + n / 200 if n < 100 else (n - 100) / 200) for n in range(200)]
-    made = fitted(cases, found, found)
+    made = fitted(cases, found)
     assert made.lies_passed == pytest.approx(MOST_LIES, abs=0.011)
     assert made.truths_kept == 1.0
     assert made.lines.supported == pytest.approx(0.495 - MOST_LIES / 2, abs=0.01)

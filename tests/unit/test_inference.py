@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import citewell_judge
 from citewell.errors import ConfigurationError
 from citewell.inference import JudgeModel, ReadingModel, Support
 from citewell.inference.model_files import ASSETS
 from citewell.judge import MeanModel
 from citewell.judge.trained import Read, SupportModel
+from tests.support.judges import JUDGE
 
 PASSAGE = "The timeout is 30 seconds. Set `timeout=None` to wait for ever. Retries are off unless you ask for them."
 OTHER = "Cookies are kept between requests of one client. Use `client.cookies.clear()` to forget them."
-JUDGE = Path(citewell_judge.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +69,8 @@ async def test_the_passage_that_answers_scores_above_one_that_does_not(model: Re
     assert right.answers > wrong.answers
 
 
-async def told(model: SupportModel[Read], claim: str) -> Support:
-    [found] = await model.support_all([(claim, await model.encode([PASSAGE, OTHER]))])
+async def told(model: SupportModel[Read], claim: str, *evidence: str) -> Support:
+    [found] = await model.support_all([(claim, await model.encode(evidence or (PASSAGE, OTHER)))])
     return found
 
 
@@ -90,7 +89,7 @@ async def test_two_models_as_one_lie_between_them(model: ReadingModel, judge: Ju
 
 async def test_what_a_passage_says_is_likelier_supported_than_what_it_denies_or_leaves_out(judge: JudgeModel) -> None:
     said, denied, unsaid = [
-        (await judge.support(claim, await judge.encode([PASSAGE, OTHER]))).supported
+        (await told(judge, claim)).supported
         for claim in (
             "Requests time out after 30 seconds.",
             "Requests are tried again by default.",
@@ -102,8 +101,7 @@ async def test_what_a_passage_says_is_likelier_supported_than_what_it_denies_or_
 
 
 async def test_other_evidence_beside_it_leaves_a_true_claim_true(judge: JudgeModel) -> None:
-    right, other = await judge.encode([PASSAGE, OTHER])
-    alone, beside = [await judge.support("The timeout is 30 seconds.", seen) for seen in ([right], [other, right])]
+    alone, beside = [await told(judge, "The timeout is 30 seconds.", *seen) for seen in ([PASSAGE], [OTHER, PASSAGE])]
     assert beside.supported == pytest.approx(alone.supported, abs=0.2)
 
 
@@ -129,8 +127,7 @@ async def test_no_text_breaks_them(model: ReadingModel, judge: JudgeModel, text:
     (encoded,) = await model.encode([text])
     asked = await model.ask(text or "?", encoded)
     assert np.isfinite(asked.answers)
-    told = await judge.support(text, await judge.encode([text]))
-    assert np.isfinite(told.supported)
+    assert np.isfinite((await told(judge, text, text)).supported)
 
 
 @pytest.mark.parametrize("kind", [ReadingModel, JudgeModel])

@@ -4,7 +4,6 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -51,11 +50,8 @@ class JudgeModel(ShippedModel["_LoadedJudge", ReadEvidence]):
     def __init__(self, assets: Path, *, threads: int | None = None) -> None:
         super().__init__(assets, threads)
 
-    async def support(self, claim: str, evidence: Sequence[ReadEvidence]) -> Support:
-        """The claim sees all the evidence at once: it may join what two passages say."""
-        return await self._run(partial(self._support, claim, evidence))
-
     async def support_all(self, pairs: Sequence[tuple[str, Sequence[ReadEvidence]]]) -> list[Support]:
+        """A claim sees all its evidence at once: it may join what two passages say."""
         return await self._each(lambda pair: self._support(*pair), pairs)
 
     def _open(self) -> "_LoadedJudge":

@@ -82,11 +82,8 @@ class ReadingModel(ShippedModel["_Parts", Encoded]):
         """Encode, and ask: what a reader needs."""
         return await self.ask_all(question, await self.encode(texts), units)
 
-    async def support(self, claim: str, passages: Sequence[Encoded]) -> Support:
-        """The claim sees all the passages at once: it may join what two of them say."""
-        return await self._run(partial(self._support, claim, passages))
-
     async def support_all(self, pairs: Sequence[tuple[str, Sequence[Encoded]]]) -> list[Support]:
+        """A claim sees all its passages at once: it may join what two of them say."""
         return await self._each(lambda pair: self._support(*pair), pairs)
 
     def _open(self) -> "_Parts":

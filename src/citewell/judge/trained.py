@@ -54,9 +54,10 @@ class SupportModel(Protocol[Read]):
 class TrainedJudge(Generic[Read]):
     at_once = False
 
-    def __init__(self, model: SupportModel[Read], lines: Lines | None = None) -> None:
+    def __init__(self, model: SupportModel[Read], lines: Lines) -> None:
+        """The lines are those of this very model: what is likely differs from one to the other."""
         self._model = model
-        self._lines = lines or Lines.load()
+        self._lines = lines
         self.name = f"{model.name}/{self._lines.supported:g}"
 
     async def warm(self) -> None:
