@@ -16,7 +16,7 @@ SHARE: Final = 0.4
 class MeanModel(Generic[One, Other]):
     def __init__(self, one: SupportModel[One], other: SupportModel[Other]) -> None:
         self._one, self._other = one, other
-        self.name = f"{one.name}+{other.name}"
+        self.name = f"{one.name}+{SHARE:g}*{other.name}"
 
     async def warm(self) -> None:
         await asyncio.gather(self._one.warm(), self._other.warm())
