@@ -121,6 +121,13 @@ def test_a_class_is_described_or_gives_its_content_a_style(tmp_path: Path) -> No
     assert rst(tmp_path, styled) == "In small print.\n\nBelow."
 
 
+def test_a_cell_has_its_words_and_no_remark_of_the_parser(tmp_path: Path) -> None:
+    rows = ["URL", "View"], ["/", "``wiki``"], ["/a", "* ``one``\n       * two"]
+    source = ".. list-table::\n   :header-rows: 1\n\n"
+    source += "".join(f"   * - {url}\n     - {view}\n" for url, view in rows)
+    assert rst(tmp_path, source) == "| URL | View |\n| --- | --- |\n| / | `wiki` |\n| /a | `one` two |"
+
+
 def test_a_file_that_includes_itself_ends(tmp_path: Path) -> None:
     (tmp_path / "page.rst").write_text("again\n\n.. include:: page.rst\n")
     assert rst(tmp_path, "again\n\n.. include:: page.rst\n").startswith("again")

@@ -201,9 +201,9 @@ def _led(children: Iterable[nodes.Node]) -> tuple[str, list[nodes.Node]]:
     return (inline(kept[0]), kept[1:]) if has_lead else ("", kept)
 
 
-def _cell(cell: nodes.entry) -> str:
-    parts = [inline(c) if isinstance(c, nodes.TextElement) else c.astext().replace("\n", " ") for c in cell.children]
-    return " ".join(parts)
+def _cell(cell: nodes.Element) -> str:
+    shown = [c for c in cell.children if isinstance(c, nodes.Element) and not isinstance(c, _SKIPPED)]
+    return " ".join(inline(c) if isinstance(c, nodes.TextElement) else _cell(c) for c in shown)
 
 
 def _lines(node: nodes.Element) -> Iterable[str]:
