@@ -265,3 +265,34 @@ def test_a_box_that_fits_comes_whole() -> None:
     found = answer("is it an error", reading(BOX.text, {"throws": 0.9}, blocks=tuple(BOX.blocks)))
     assert "Note" in found
     assert "Only a build looks" in found
+
+
+def test_in_a_long_description_a_list_is_a_list_and_code_has_its_lead_in() -> None:
+    described = "\n\n".join(
+        [
+            "`connect(dsn)`\n:   Opens a session.",
+            "    Give a string:",
+            '    ```\n    connect("dbname=test")\n    ```',
+            f"    {FILLER} {FILLER}",
+            "    The parameters are:",
+            "    - `user`, who.\n    - `host`, where.\n    - `port`, which.",
+        ]
+    )
+    page = read_markdown(described, "mkdocs", print).text
+    shown = reading(page.text, {"dbname": 0.97, "`user`": 0.8}, blocks=tuple(page.blocks))
+    text = answer("How do I give all the parameters?", shown)
+    assert text.splitlines() == [
+        "**connect(dsn)**: Opens a session. [1]",
+        "",
+        "Give a string: [1]",
+        "",
+        "```",
+        'connect("dbname=test")',
+        "```",
+        "",
+        "The parameters are: [1]",
+        "",
+        "- `user`, who. [1]",
+        "- `host`, where. [1]",
+        "- `port`, which. [1]",
+    ]

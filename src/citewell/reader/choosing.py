@@ -256,8 +256,14 @@ class _Wholes:
 
     def group(self, piece: Piece) -> list[Quote]:
         holder = self._spread.holder(piece, (ListItem, Definition))
-        if holder is not None:
-            return self._item(holder, piece)
+        if holder is None:
+            return self._block(piece)
+        if holder.number != piece.number and _words(self._spread.held(holder)) > ENOUGH * 2:
+            # What is described at length is a text of its own: the block by itself, under what it is said of.
+            return _once([_all(holder), *self._block(piece)])
+        return self._item(holder, piece)
+
+    def _block(self, piece: Piece) -> list[Quote]:
         match piece.block:
             case Table():
                 return self._with_lead(piece, self._table(piece))
@@ -466,6 +472,10 @@ def _rows(piece: Piece) -> Iterator[Row]:
 def _row_scores(piece: Piece) -> list[float]:
     scores = {unit.start: unit.score for unit in reversed(piece.units)}
     return [scores.get(row.start, 0.0) for row in _rows(piece)]
+
+
+def _once(quotes: Iterable[Quote]) -> list[Quote]:
+    return list({quote.piece.at: quote for quote in quotes}.values())
 
 
 def _all(piece: Piece) -> Quote:
