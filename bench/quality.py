@@ -87,7 +87,9 @@ def refresh(name: str) -> None:
     """This run's section anew; those of others stay as they are."""
     docs = REPO / "docs" / "quality.md"
     before, _, rest = docs.read_text("utf-8").partition(BEGIN)
-    sections = dict(re.findall(r"^### `(.+)`\n\n(.*?)(?=^### |\Z)", rest.partition(END)[0], re.MULTILINE | re.DOTALL))
+    sections = dict(
+        re.findall(r"^### `([^`\n]+)`\n\n(.*?)(?=^### |\Z)", rest.partition(END)[0], re.MULTILINE | re.DOTALL)
+    )
     sections[RUNS[name].label] = shown(from_json((OUT / f"quality-{name}.json").read_text("utf-8")))
     labels = [run.label for run in RUNS.values() if run.label in sections]
     body = "\n\n".join(f"### `{label}`\n\n{sections[label].strip()}" for label in labels)
