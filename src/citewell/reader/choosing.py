@@ -258,10 +258,10 @@ class _Wholes:
         holder = self._spread.holder(piece, (ListItem, Definition))
         if holder is None:
             return self._block(piece)
-        if holder.number != piece.number and _words(self._spread.held(holder)) > ENOUGH * 2:
+        if holder.number != piece.number and self._is_long(holder):
             # What is described at length is a text of its own: the block by itself, under what it is said of.
-            return _once([_all(holder), *self._block(piece)])
-        return self._item(holder, piece)
+            return [_all(holder), *self._block(piece)]
+        return self._item(holder)
 
     def _block(self, piece: Piece) -> list[Quote]:
         match piece.block:
@@ -383,7 +383,10 @@ class _Wholes:
 
     # Lists
 
-    def _item(self, item: Piece, piece: Piece) -> list[Quote]:
+    def _is_long(self, item: Piece) -> bool:
+        return _words(self._spread.held(item)) > ENOUGH * 2
+
+    def _item(self, item: Piece) -> list[Quote]:
         """The list, or the one item with what it holds; under the sentence that announces the list."""
         siblings = self._spread.siblings(item)
         lead = self._spread.lead(siblings[0])
@@ -391,9 +394,7 @@ class _Wholes:
             lead = None
         if len(siblings) > 1 and self._wants_all(siblings, announced=lead is not None):
             return [*([_last(lead)] if lead else []), *self._items(siblings)]
-        held = self._spread.held(item)
-        if _words(held) > ENOUGH * 2:
-            held = [p for p in held if p is piece or p is item or _best([p]) >= ANSWERING]
+        held = self._spread.whole(item) if self._is_long(item) else self._spread.held(item)
         return [*([_all(lead)] if lead and lead.words <= SHORT else []), *map(_all, held), *self._shown_after(held[-1])]
 
     def _shown_after(self, item: Piece) -> list[Quote]:
@@ -472,10 +473,6 @@ def _rows(piece: Piece) -> Iterator[Row]:
 def _row_scores(piece: Piece) -> list[float]:
     scores = {unit.start: unit.score for unit in reversed(piece.units)}
     return [scores.get(row.start, 0.0) for row in _rows(piece)]
-
-
-def _once(quotes: Iterable[Quote]) -> list[Quote]:
-    return list({quote.piece.at: quote for quote in quotes}.values())
 
 
 def _all(piece: Piece) -> Quote:
