@@ -121,6 +121,12 @@ def test_a_class_is_described_or_gives_its_content_a_style(tmp_path: Path) -> No
     assert rst(tmp_path, styled) == "In small print.\n\nBelow."
 
 
+def test_a_reference_to_nothing_leaves_its_words(tmp_path: Path) -> None:
+    assert (
+        rst(tmp_path, "Sets the `isolation level`_ and `more`__ here.\n") == "Sets the isolation level and more here."
+    )
+
+
 def test_a_cell_has_its_words_and_no_remark_of_the_parser(tmp_path: Path) -> None:
     rows = ["URL", "View"], ["/", "``wiki``"], ["/a", "* ``one``\n       * two"]
     source = ".. list-table::\n   :header-rows: 1\n\n"

@@ -1,5 +1,6 @@
 """The nodes that docutils makes, written as blocks. With `rst`, the only modules that import docutils."""
 
+import re
 from collections.abc import Callable, Iterable
 
 from docutils import nodes
@@ -21,6 +22,8 @@ class Box(nodes.General, nodes.Element):
     """An admonition of Sphinx or of an extension; a title, if any, is its first child."""
 
 
+_REFERENCE = re.compile(r"^`([^`]+)`_{1,2}$")
+"""To something that is not there: its words are what stays."""
 _SKIPPED = (
     nodes.comment,
     nodes.system_message,
@@ -230,7 +233,7 @@ def inline(node: nodes.Node) -> str:
             case nodes.footnote_reference() | nodes.system_message() | nodes.target() | nodes.raw():
                 pass
             case nodes.problematic():
-                parts.append(child.astext().strip("`"))
+                parts.append(_REFERENCE.sub(r"\1", child.astext()).strip("`"))
             case _:
                 parts.append(inline(child))
     return "".join(parts)
