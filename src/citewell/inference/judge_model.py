@@ -47,9 +47,6 @@ def judge_assets() -> Path | None:
 class JudgeModel(ShippedModel["_LoadedJudge", ReadEvidence]):
     """The weights are in a distribution of their own: with them one wheel would be larger than an index takes."""
 
-    def __init__(self, assets: Path, *, threads: int | None = None) -> None:
-        super().__init__(assets, threads)
-
     async def support_all(self, pairs: Sequence[tuple[str, Sequence[ReadEvidence]]]) -> list[Support]:
         """A claim sees all its evidence at once: it may join what two passages say."""
         return await self._each(lambda pair: self._support(*pair), pairs)
