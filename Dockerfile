@@ -8,11 +8,11 @@ COPY --from=ghcr.io/astral-sh/uv:0.13 /uv /usr/local/bin/uv
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE requirements.lock ./
 COPY src src
-COPY judge judge
+COPY larger larger
 COPY examples/book examples/book
 # The versions are those of the lock; what the chosen extras do not need is left out.
 RUN uv venv /citewell \
- && uv pip install --python /citewell/bin/python --compile-bytecode --constraints requirements.lock ".[${EXTRAS}]" ./judge
+ && uv pip install --python /citewell/bin/python --compile-bytecode --constraints requirements.lock ".[${EXTRAS}]" ./larger
 
 FROM python:3.13-slim
 RUN useradd --uid 10001 --create-home --home-dir /data citewell

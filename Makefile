@@ -70,8 +70,8 @@ bench: .venv/.dev ## measure speed and size, and write docs/benchmarks.md
 peers: .venv/.dev ## measure LlamaIndex, Haystack and LangChain beside us (each gets its own environment)
 	@sh bench/peers/setup && $(BIN)/python bench/run.py --only peers,install
 
-dist: .venv/.dev ## build the wheels of citewell, citewell-judge and citewell-evaluation into dist/
-	@export UV_SYSTEM_CERTS=1; for part in . judge evaluation; do $(BIN)/uv build -q --wheel -o dist $$part || exit 1; done; ls dist
+dist: .venv/.dev ## build the wheels of citewell, citewell-larger and citewell-evaluation into dist/
+	@export UV_SYSTEM_CERTS=1; for part in . larger evaluation; do $(BIN)/uv build -q --wheel -o dist $$part || exit 1; done; ls dist
 
 lock: ## write the lock files again from pyproject.toml
 	@sh $(LOCK)

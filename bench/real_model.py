@@ -48,9 +48,9 @@ async def main(url: str, count: int) -> None:
             engine = Engine(
                 retriever=parts.retriever,
                 agent=agent,
-                reader=TrainedReader(judging.model),
+                reader=TrainedReader(judging.models.questions),
                 judge=judging.judge,
-                confidence=Confidence.load(),
+                confidence=Confidence.load(judging.models.confidence),
                 conversations=store,
                 options=options,
             )

@@ -171,11 +171,9 @@ class Documentation:
         return chance.choice(others or [k for k in self._train if k != key])
 
 
-def handed(folder: Path) -> Documentation:
+def handed(folder: Path, copied: int = COPIED_ROUNDS) -> Documentation:
     """What lies in the training folder."""
-    return Documentation(
-        lines(folder / "docs/claims.jsonl.gz"), lines(folder / "docs/questions.jsonl.gz"), COPIED_ROUNDS
-    )
+    return Documentation(lines(folder / "docs/claims.jsonl.gz"), lines(folder / "docs/questions.jsonl.gz"), copied)
 
 
 class Answers:
@@ -265,7 +263,9 @@ def contrast(known: Mapping[str, Key], folder: Path) -> Documentation:
 class Found:
     """Of our own: questions in readers' words to the passages that a search finds, most of which do not answer."""
 
-    def __init__(self, known: Mapping[str, Key]) -> None:
+    def __init__(self, known: Mapping[str, Key], most: int = 5) -> None:
+        """`most`: so many of the passages that were found, what answers before what does not."""
+        self._most = most
         self._groups: list[list[dict[str, Any]]] = []
         for row in map(json.loads, (WRITTEN / "found.jsonl").read_text(encoding="utf-8").splitlines()):
             group = []
@@ -285,6 +285,8 @@ class Found:
         for group in chance.sample(self._groups, len(self._groups)):
             shown = [row for row in group if not _is_held_out(row["source"])]
             if shown:
+                chance.shuffle(shown)
+                shown = sorted(shown, key=lambda row: not row["answerable"])[: self._most]
                 chance.shuffle(shown)
                 made.append(_together(shown, chance))
         return made

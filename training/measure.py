@@ -1,6 +1,6 @@
 """Measure a model's file as the product runs it: `python -m training.measure ASSETS EVAL_FOLDER [ROWS]`.
 
-Prints one line a set. None of these sets is trained on. A folder called `citewell_judge` is the judge's.
+Prints one line a set. None of these sets is trained on. A folder called `citewell_larger` is the judge's.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from citewell.inference import JudgeModel, ReadingModel
+from citewell.inference import LargerModel, ReadingModel
 from citewell.judge.trained import Read, SupportModel
 from citewell_evaluation.statistics import auroc
 from training.data import units
@@ -65,7 +65,7 @@ async def squad(model: ReadingModel, path: Path, most: int) -> str:
 
 
 async def main(assets: Path, folder: Path, most: int) -> None:
-    model = JudgeModel(assets) if assets.name == "citewell_judge" else ReadingModel(assets)
+    model = LargerModel(assets) if assets.name == "citewell_larger" else ReadingModel(assets)
     for name in ("docs-claims", "attribution", "scifact", "snli"):
         print(name, await support(model, folder / "support" / f"{name}.jsonl", most))
     if isinstance(model, ReadingModel):

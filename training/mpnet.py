@@ -1,7 +1,7 @@
-"""The judge's network: all-mpnet-base-v2, in which a passage is read once and every claim looks at it.
+"""The larger network: all-mpnet-base-v2, in which a passage is read once and every claim and question looks at it.
 
-The lowest layers read each text alone, as they were made to; in the others a claim attends to itself and to the
-passages it may see, a passage to itself. What comes out is the claim's first token, so the last layer is that token's.
+The lowest layers read each text alone, as they were made to; in the others a sentence attends to itself and to the
+passages it may see, a passage to itself. What comes out is a sentence's first token, so the last layer is that token's.
 """
 
 import math
@@ -83,6 +83,7 @@ class Network(nn.Module):
         self.across = nn.Parameter(torch.zeros(HEADS))
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.pooler, self.support = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 3)
+        self.asked_pooler, self.answer = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1)
 
     def embed(self, ids: Tensor, places: Tensor) -> Tensor:
         embedded: Tensor = self.norm(self.words(ids) + self.places(places + 2))
@@ -94,10 +95,8 @@ class Network(nn.Module):
         table: Tensor = self.near(buckets(at[None] - at[:, None])).permute(2, 0, 1)
         return table
 
-    def supports(
-        self, ids: Tensor, places: Tensor, alone: list[Look], looks: list[Look], firsts: list[Tensor]
-    ) -> Tensor:
-        """The three logits of each claim. `firsts`: for each look, which of its tokens claims begin with."""
+    def firsts(self, ids: Tensor, places: Tensor, alone: list[Look], looks: list[Look], firsts: list[Tensor]) -> Tensor:
+        """What stands for each sentence. `firsts`: for each look, which of its tokens sentences begin with."""
         with torch.no_grad():
             table = self.biases()
             x = self.embed(ids, places)
@@ -108,11 +107,16 @@ class Network(nn.Module):
         for layer in self.layers[ALONE:-1]:
             x = layer(x, seen)
         asked = [(k, at, bias[:, at]) for (k, bias), at in zip(seen, firsts, strict=True) if len(at)]
-        return self.told(self.layers[-1].last(x, asked).float())
+        return self.layers[-1].last(x, asked)
 
     def told(self, first: Tensor) -> Tensor:
+        """The three logits of each claim."""
         told: Tensor = self.support(torch.tanh(self.pooler(first)))
         return told
+
+    def answers(self, first: Tensor) -> Tensor:
+        """Of each question: whether what it sees answers it."""
+        return self.answer(torch.tanh(self.asked_pooler(first))).squeeze(-1)
 
     def _bias(self, look: Look, table: Tensor) -> Tensor:
         if look.mask is None:
@@ -144,7 +148,7 @@ def pretrained(state: dict[str, Tensor]) -> Network:
     }  # fmt: skip
     for kind in ("weight", "bias"):
         own[f"norm.{kind}"] = state[f"embeddings.LayerNorm.{kind}"]
-        own[f"pooler.{kind}"] = state[f"pooler.dense.{kind}"]
+        own[f"pooler.{kind}"] = own[f"asked_pooler.{kind}"] = state[f"pooler.dense.{kind}"]
         for number in range(LAYERS):
             for theirs, ours in names.items():
                 own[f"layers.{number}.{ours}.{kind}"] = state[f"encoder.layer.{number}.{theirs}.{kind}"]

@@ -51,6 +51,11 @@ class Example:
     """The passages are what a search shows to one question: which of them answers is told over all of them."""
 
 
+def questions_alone(examples: Iterable[Example]) -> list[Example]:
+    """Without the near copies of public passages."""
+    return [replace(example, claims=()) for example in examples if example.questions]
+
+
 def claims_alone(examples: Iterable[Example]) -> list[Example]:
     """What a judge learns from."""
     return [replace(example, questions=()) for example in examples if example.claims]
@@ -88,11 +93,13 @@ class Row:
 
 
 class Packer:
-    def __init__(self, tokenizer: Tokenizer, passage_from: int = PASSAGE_FROM) -> None:
+    def __init__(self, tokenizer: Tokenizer, passage_from: int = PASSAGE_FROM, *, marked: bool = False) -> None:
+        """`marked`: every question ends with its mark, however it was typed."""
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._tokenizer = tokenizer
         self._passage_from = passage_from
+        self._marked = marked
         self._known: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
 
     def tokens(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
@@ -126,7 +133,8 @@ class Packer:
             seen = [i for i, (a, b) in enumerate(offsets) if asked.view is None or asked.view[0] <= a < asked.view[1]]
             if not seen:
                 continue  # behind the place where the passage was cut
-            ids = [QUESTION_MARK, *self.tokens(asked.text)[0][:LONGEST_SENTENCE], END]
+            text = asked.text.rstrip(" ?!.…") + "?" if self._marked else asked.text
+            ids = [QUESTION_MARK, *self.tokens(text)[0][:LONGEST_SENTENCE], END]
             _, start, end = row.add(ids, place=0, kind=0, sees=(number,))
             if asked.view is not None:
                 row.hidden += [(start, end, first, first + seen[0]), (start, end, first + seen[-1] + 1, last)]

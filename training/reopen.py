@@ -1,7 +1,7 @@
 """Make a shipped file trainable again: `python -m training.reopen ASSETS STEP OUT/state.pt [MPNET]`. Needs onnx.
 
 Where the state of a run is gone, its next stage begins from what was shipped: weights of seven bits, each product's
-found by the bias that is added to it. STEP is that of the record. For the judge, MPNET is the folder of
+found by the bias that is added to it. STEP is that of the record. For the larger model, MPNET is the folder of
 all-mpnet-base-v2, whose words it has unchanged.
 """
 
@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 
 from training.model import Network
 from training.mpnet import HEADS, pretrained
-from training.mpnet import Network as Judge
+from training.mpnet import Network as Larger
 
 _PREFIX = "network."
 
@@ -47,12 +47,17 @@ def _whole(held: dict[str, NDArray[np.float32]], name: str) -> NDArray[np.float3
 
 def main(assets: Path, step: int, out: Path, mpnet: Path | None = None) -> None:
     model = onnx.load(str(assets / "model.onnx"))
-    network: Network | Judge
+    network: Network | Larger
     if mpnet is None:
         network, found = Network(int(json.loads((assets / "manifest.json").read_text())["layers"])), {}
     else:
         network = pretrained(load_file(mpnet / "model.safetensors"))
-        found = {name: network.state_dict()[name].numpy() for name in ("words.weight", "near.weight")}
+        # A judge that was never asked questions begins with the heads of the pretrained network.
+        found = {
+            name: value.numpy()
+            for name, value in network.state_dict().items()
+            if name.split(".")[0] in ("words", "near", "asked_pooler", "answer")
+        }
         # The export folds it into a constant, the only one with a number for each head.
         found["across"] = next(
             a for a in map(numpy_helper.to_array, model.graph.initializer) if a.shape == (HEADS, 1, 1)

@@ -223,21 +223,28 @@ def placed(rows: list[Row]) -> Iterator[tuple[int, Row]]:
 def loss_of(network: Network, rows: list[Row], *, half: bool) -> tuple[Tensor, dict[str, float]]:
     with torch.autocast("cpu", torch.bfloat16, enabled=half):
         x = network.encode(*tensors(rows), frozen=FROZEN).float()
+    claims = [x[at + claim[0]] for at, row in placed(rows) for claim in row.claims]
+    asked = [x[at + question[0]] for at, row in placed(rows) for question in row.questions]
+    return losses_of(
+        rows,
+        network.supports(torch.stack(claims)) if claims else torch.zeros(0),
+        network.answers(torch.stack(asked)) if asked else torch.zeros(0),
+    )
+
+
+def losses_of(rows: list[Row], told: Tensor, answers: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """From the logits of all claims and of all questions, in the order of the rows."""
     parts: dict[str, Tensor] = {}
-    claims = [(x[at + start], label, weight) for at, row in placed(rows) for start, label, weight in row.claims]
-    if claims:
-        logits = network.supports(torch.stack([c[0] for c in claims]))
-        parts["claims"] = losses_of_claims(logits, claims)
-    asked = [(x[at + q[0]], q) for at, row in placed(rows) for q in row.questions]
-    if asked:
-        logits = network.answers(torch.stack([first for first, _ in asked]))
-        wanted, weights = torch.tensor([[float(q[1]), q[2]] for _, q in asked]).T
-        losses = functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none") * weights
+    if claims := [claim for row in rows for claim in row.claims]:
+        parts["claims"] = losses_of_claims(told, claims)
+    if asked := [question for row in rows for question in row.questions]:
+        wanted, weights = torch.tensor([[float(q[1]), q[2]] for q in asked]).T
+        losses = functional.binary_cross_entropy_with_logits(answers, wanted, reduction="none") * weights
         parts["answers"] = losses.sum() / weights.sum() * 1.5
         if chosen := list(_choices(rows)):
-            parts["choices"] = 0.5 * torch.stack([_chosen(logits[at], wanted[at]) for at in chosen]).mean()
+            parts["choices"] = 0.5 * torch.stack([_chosen(answers[at], wanted[at]) for at in chosen]).mean()
         if shown := list(_shown(rows)):
-            parts["shown"] = torch.stack([_told(logits[at], wanted[at]) for at in shown]).mean()
+            parts["shown"] = torch.stack([_told(answers[at], wanted[at]) for at in shown]).mean()
     total: Tensor = sum(parts.values(), torch.zeros(()))
     return total, {k: round(v.item(), 4) for k, v in parts.items()}
 
@@ -329,7 +336,7 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
     }  # fmt: skip
     every = Streams(folder, known, packer, sets)
     seen, began = 0, 0.0
-    for number, place, at in planned(step):
+    for number, place, at in planned([stage.steps for stage in STAGES], step):
         stage = STAGES[place]
         if at == 0:
             streams, chance = every.of_stage(place), random.Random(7 + place)
@@ -359,13 +366,13 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
             note(out, {"held": number + 1, **measured(network, packer, sets, half=stage.half)})
 
 
-def planned(done: int) -> Iterator[tuple[int, int, int]]:
+def planned(stages: Sequence[int], done: int) -> Iterator[tuple[int, int, int]]:
     """Steps to go: number, stage and step within it, from the beginning of the stage in which a run was cut off."""
     begins = 0
-    for place, stage in enumerate(STAGES):
-        if begins + stage.steps > done:
-            yield from ((begins + at, place, at) for at in range(stage.steps))
-        begins += stage.steps
+    for place, steps in enumerate(stages):
+        if begins + steps > done:
+            yield from ((begins + at, place, at) for at in range(steps))
+        begins += steps
 
 
 def _optimizer(network: Network, kept: dict[str, Any] | None = None) -> torch.optim.Optimizer:

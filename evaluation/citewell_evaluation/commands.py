@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from citewell.reader import TrainedReader
     from citewell.retrieval import Retriever
     from citewell.settings import Settings
-    from citewell.wiring import Searching
+    from citewell.wiring import Models, Searching
     from citewell_evaluation import Evaluation, Progress
     from citewell_evaluation.asked import Sets
     from citewell_evaluation.calibration import Calibration
@@ -35,6 +35,7 @@ Cache = Annotated[
     Path | None, typer.Option("--cache", help="Keep the data sets' indexes here between runs; else in the data folder")
 ]
 Most = Annotated[int, typer.Option("--most", min=0, help="Ask at most so many questions of each set; 0: all")]
+Alone = Annotated[bool, typer.Option("--alone", help="The reading model by itself, without citewell-larger")]
 Dataset = Annotated[Path, typer.Argument(help="A file or folder in the form that docs/quality.md describes")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a report with plots and the worst questions here")]
@@ -75,7 +76,7 @@ def book(
             # A database of its own: answers are made afresh, and nobody's conversations are touched.
             database = SecretStr(f"sqlite:///{folder}/conversations.sqlite3")
             settings = Settings.from_environment().model_copy(update={"database_url": database})
-            async with _reader(settings, cache) as reader, open_book(settings=settings, reader=reader) as opened:
+            async with _reader(settings, cache) as (reader, _), open_book(settings=settings, reader=reader) as opened:
                 engine, parts = await opened.engine(), await opened.parts()
                 await engine.warm()  # else the first question's time is that of loading
                 return await evaluate_book(golden, searching=parts.retriever, answering=engine, progress=progress)
@@ -101,7 +102,11 @@ def retrieval(
     async def run(progress: "Progress") -> "Evaluation":
         settings = Settings.from_environment()
         apart = _apart(_kept_in(settings, cache), name_of(dataset))
-        async with open_searching(apart) as parts, open_writer(apart) as writer, _reader(settings, cache) as reader:
+        async with (
+            open_searching(apart) as parts,
+            open_writer(apart) as writer,
+            _reader(settings, cache, alone=True) as (reader, _),
+        ):
             return await evaluate_retrieval(
                 dataset,
                 writer=writer,
@@ -130,7 +135,7 @@ def support(
 
     async def run(progress: "Progress") -> "Evaluation":
         async with open_judging(Settings.from_environment()) as judging:
-            measured = Measured(judging.judge, judging.model, Lines.load())
+            measured = Measured(judging.judge, judging.models, Lines.load())
             return await evaluate_support(datasets, measured=measured, limit=limit, progress=progress)
 
     _report(run, as_json=as_json, html=html, against=against)
@@ -139,21 +144,18 @@ def support(
 @evaluations.command("lines")
 def lines(
     claims: Annotated[Path, typer.Argument(help="Claims over pages not trained on (python -m training.data)")],
-    out: Annotated[Path, typer.Option(help="Write the lines here")] = Path("judge/citewell_judge/judge.json"),
-    alone: Annotated[bool, typer.Option("--alone", help="The reading model by itself, without citewell-judge")] = False,
+    out: Annotated[Path, typer.Option(help="Write the lines here")] = Path("larger/citewell_larger/judge.json"),
+    alone: Alone = False,
 ) -> None:
     """Fit where the judge's outcomes part to pages that were not trained on. Again for each new model file."""
-    from citewell.inference import JudgeModel, ReadingModel, judge_assets
-    from citewell.judge import MeanModel
+    from citewell.wiring import open_models
     from citewell_evaluation.lines import FittedLines, fit_lines
 
     async def run(progress: "Progress") -> tuple[FittedLines, str]:
-        async with contextlib.aclosing(ReadingModel()) as reading:
-            assets = None if alone else judge_assets()
-            if assets is None:
-                return await fit_lines(claims, reading, progress=progress), reading.sha256
-            async with contextlib.aclosing(JudgeModel(assets)) as model:
-                return await fit_lines(claims, MeanModel(reading, model), progress=progress), model.sha256
+        async with open_models(alone=alone) as models:
+            if models.both is None:
+                return await fit_lines(claims, models.reading, progress=progress), models.reading.sha256
+            return await fit_lines(claims, models.both, progress=progress), models.both.sha256
 
     with _Bar() as bar:
         found, sha256 = asyncio.run(run(bar.show))
@@ -201,7 +203,7 @@ def calibration(
 
 @contextlib.asynccontextmanager
 async def _sets(
-    cache: Path | None, most: int, progress: "Progress", books: Mapping[Path, Path] = NO_BOOKS
+    cache: Path | None, most: int, progress: "Progress", books: Mapping[Path, Path] = NO_BOOKS, *, alone: bool = False
 ) -> AsyncIterator[tuple["Sets", "Confidence"]]:
     """The reader, the book's own index, those of other books by their golden sets, and indexes of data sets."""
     from citewell.answering.confidence import Confidence
@@ -212,13 +214,16 @@ async def _sets(
     settings = Settings.from_environment()
     async with contextlib.AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_searching(settings))
-        reader = await stack.enter_async_context(_reader(settings, cache))
+        reader, models = await stack.enter_async_context(_reader(settings, cache, alone=alone))
         others = {}
         for golden, folder in books.items():
             own = settings.model_copy(update={"citewell_data_dir": folder, "qdrant_url": None})
             others[golden] = _patient(await stack.enter_async_context(open_searching(own)))
         over = _indexes(settings, cache, progress)
-        yield Sets(reader, _patient(parts), over, most, others), Confidence.load(settings.confidence_file)
+        yield (
+            Sets(reader, _patient(parts), over, most, others),
+            Confidence.load(settings.confidence_file or models.confidence),
+        )
 
 
 def _patient(parts: "Searching") -> "Retriever":
@@ -229,15 +234,20 @@ def _patient(parts: "Searching") -> "Retriever":
 
 
 @contextlib.asynccontextmanager
-async def _reader(settings: "Settings", cache: Path | None) -> AsyncIterator["TrainedReader"]:
-    """The shipped reader; what its model has read before is not read again."""
-    from citewell.inference import ReadingModel
+async def _reader(
+    settings: "Settings", cache: Path | None, *, alone: bool = False
+) -> AsyncIterator[tuple["TrainedReader", "Models"]]:
+    """The shipped reader and its models; what these have read before is not read again."""
     from citewell.reader import TrainedReader
+    from citewell.wiring import open_models
     from citewell_evaluation.kept import KeptReadings
 
     folder = (cache or settings.citewell_data_dir / "eval") / "readings"
-    async with contextlib.aclosing(ReadingModel()) as model, contextlib.aclosing(KeptReadings(model, folder)) as kept:
-        yield TrainedReader(kept)
+    async with (
+        open_models(alone=alone) as models,
+        contextlib.aclosing(KeptReadings(models.questions, folder)) as kept,
+    ):
+        yield TrainedReader(kept), models
 
 
 def _indexes(
@@ -373,6 +383,7 @@ def calibrate(
     diagram: Annotated[Path | None, typer.Option(help="Write the reliability diagrams (SVG) here")] = None,
     cache: Cache = None,
     most: Most = 0,
+    alone: Alone = False,
 ) -> None:
     """Fit the confidence model to a golden set of the ingested book and to public data sets."""
     from importlib import resources
@@ -385,7 +396,7 @@ def calibrate(
     books = {Path(file): Path(folder) for file, at, folder in (d.partition("@") for d in datasets) if at}
 
     async def run(progress: "Progress") -> tuple[list[Calibration], str]:
-        async with _sets(cache, most, progress, books) as (sets, _):
+        async with _sets(cache, most, progress, books, alone=alone) as (sets, _):
             return await fit(named, sets, current=shipped, progress=progress)
 
     with _Bar() as bar:

@@ -12,12 +12,12 @@ from citewell.answering.composition import statements_of
 from citewell.document import split_sentences
 from citewell.errors import InvalidInputError
 from citewell.gate import CitationGate
-from citewell.inference import ReadingModel
 from citewell.judge import Claim as Said
 from citewell.judge import Conflicts, Finding, Judge, Lines, Shown, TrainedJudge, passage_of
 from citewell.judge.vetoes import Veto, Vetoes
 from citewell.reader import TrainedReader
 from citewell.values import ScoredPassage
+from citewell.wiring import Models
 from citewell_evaluation import Evaluation, Figure, FigureRow, FigureTable, Item, Progress, ShownPassage, quiet
 from citewell_evaluation.datasets import (
     Claim,
@@ -42,10 +42,10 @@ _MARKED = ("gpt-4o", "llama-3.1-405b")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is measured: the judge with its lines, and the model that finds what answers a question."""
+    """What is measured: the judge with its lines, and the models that find what answers a question."""
 
     judge: Judge
-    model: ReadingModel
+    models: Models
     lines: Lines
 
 
@@ -229,8 +229,8 @@ def _share(kept: NDArray[np.float64], all_of_them: NDArray[np.float64]) -> float
 
 async def _compared(file: Path, measured: Measured, limit: int | None, progress: Progress) -> list[Item]:
     cases = read_conflicts(file)[:limit]
-    finder = Conflicts(TrainedJudge(measured.model, measured.lines), measured.lines)  # as the engine has them
-    reader = TrainedReader(measured.model)
+    finder = Conflicts(TrainedJudge(measured.models.reading, measured.lines), measured.lines)  # as the engine has them
+    reader = TrainedReader(measured.models.questions)
     items = []
     for number, case in enumerate(cases, start=1):
         passages = [passage_of(text, place) for place, text in enumerate(case.passages, start=1)]

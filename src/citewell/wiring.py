@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.answering.agent import BookAgent
@@ -14,7 +15,7 @@ from citewell.conversations import Address, address_of
 from citewell.embedding import Embedder
 from citewell.errors import ConfigurationError
 from citewell.index import IndexWriter, PassageIndex
-from citewell.judge import Conflicts, Judge, Lines, MeanModel, TrainedJudge
+from citewell.judge import Conflicts, Judge, Lines, TrainedJudge
 from citewell.reader import Reader, TrainedReader
 from citewell.retrieval import Retriever
 from citewell.retrieval.reranking import Reranking
@@ -22,7 +23,8 @@ from citewell.settings import Settings
 
 if TYPE_CHECKING:  # importing it for real takes a second
     from citewell.conversations.store import ConversationStore
-    from citewell.inference import ReadingModel
+    from citewell.inference import MeanModel, ReadingModel
+    from citewell.reader import QuestionModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,36 @@ class Searching:
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
-    """What reads passages and judges sentences; each model loads when it is first used."""
+class Models:
+    """What reads passages; each model loads when it is first used."""
 
-    model: "ReadingModel"
+    reading: "ReadingModel"
+    both: "MeanModel | None" = None
+    """With the larger model, where it is installed."""
+    larger: Path | None = None
+    """Where that lies, with what was fitted to both."""
+
+    @property
+    def questions(self) -> "QuestionModel":
+        return self.both or self.reading
+
+    @property
+    def judge(self) -> Judge:
+        return TrainedJudge(self.both, self.lines) if self.both else TrainedJudge(self.reading, self.lines)
+
+    @property
+    def lines(self) -> Lines:
+        return Lines.load(self.larger) if self.larger else Lines.load()
+
+    @property
+    def confidence(self) -> Path | None:
+        """The file that was fitted to what these read; None for the one that ships with Citewell."""
+        return self.larger / "confidence.json" if self.larger else None
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    models: Models
     judge: Judge
 
 
@@ -121,12 +149,25 @@ async def open_conversations(settings: Settings) -> AsyncIterator["ConversationS
 
 
 @contextlib.asynccontextmanager
-async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIterator[Judging]:
-    """The one reading model of the process, and the judge: given, hosted, or built in."""
-    from citewell.inference import JudgeModel, ReadingModel, judge_assets
+async def open_models(*, alone: bool = False) -> AsyncIterator[Models]:
+    """The models of the process; `alone`: without the larger one, though it is installed."""
+    from citewell.inference import LargerModel, MeanModel, ReadingModel, larger_assets
 
     async with contextlib.AsyncExitStack() as stack:
-        model = await stack.enter_async_context(contextlib.aclosing(ReadingModel()))
+        reading = await stack.enter_async_context(contextlib.aclosing(ReadingModel()))
+        assets = None if alone else larger_assets()
+        if assets is None:
+            yield Models(reading)
+            return
+        larger = await stack.enter_async_context(contextlib.aclosing(LargerModel(assets)))
+        yield Models(reading, MeanModel(reading, larger), assets)
+
+
+@contextlib.asynccontextmanager
+async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIterator[Judging]:
+    """The models, and the judge: given, hosted, or built in."""
+    async with contextlib.AsyncExitStack() as stack:
+        models = await stack.enter_async_context(open_models())
         judge = seams.judge
         if judge is None and settings.judge_model is not None:
             from citewell.judge.hosted_judge import HostedJudge
@@ -134,13 +175,7 @@ async def open_judging(settings: Settings, seams: Seams = NO_SEAMS) -> AsyncIter
             key = settings.judge_api_key.get_secret_value() if settings.judge_api_key else None
             hosted = HostedJudge(settings.judge_model, settings.judge_base_url, api_key=key)
             judge = await stack.enter_async_context(contextlib.aclosing(hosted))
-        if judge is None and (assets := judge_assets()) is not None:
-            # The reader has read the passages anyway: what its model says of a sentence costs little.
-            larger = await stack.enter_async_context(contextlib.aclosing(JudgeModel(assets)))
-            judge = TrainedJudge(MeanModel(model, larger), Lines.load(assets))
-        if judge is None:
-            judge = TrainedJudge(model, Lines.load())
-        yield Judging(model, judge)
+        yield Judging(models, judge or models.judge)
 
 
 @contextlib.asynccontextmanager
@@ -149,19 +184,20 @@ async def open_parts(settings: Settings, seams: Seams, searching: Searching, jud
     from citewell.answering.confidence import Confidence
 
     async with open_conversations(settings) as conversations:
+        models = judging.models
         hosted = seams.model or _hosted_model(settings)
         agent = BookAgent(hosted, budget=_budget(settings)) if hosted else None
         retriever = searching.retriever
         if settings.rerank:
-            reranking = Reranking(TrainedReader(judging.model), settings.rerank)
+            reranking = Reranking(TrainedReader(models.reading), settings.rerank)
             retriever = Retriever(searching.index, searching.embedder, reranking=reranking)
         engine = Engine(
             retriever=retriever,
-            reader=seams.reader or TrainedReader(judging.model),
+            reader=seams.reader or TrainedReader(models.questions),
             agent=agent,
             judge=judging.judge,
-            conflicts=Conflicts(TrainedJudge(judging.model, Lines.load())),
-            confidence=Confidence.load(settings.confidence_file),
+            conflicts=Conflicts(TrainedJudge(models.reading, Lines.load())),
+            confidence=Confidence.load(settings.confidence_file or models.confidence),
             conversations=conversations,
             options=EngineOptions(
                 history_messages=settings.max_conversation_history,

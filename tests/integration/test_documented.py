@@ -78,7 +78,7 @@ def steps(page: Path) -> Iterator[Step]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Citewell's; those of its judge and its evaluation lie beside it."""
     folder = tmp_path_factory.mktemp("dist")
-    for source in (REPO, REPO / "judge", REPO / "evaluation"):
+    for source in (REPO, REPO / "larger", REPO / "evaluation"):
         subprocess.run([UV, "build", "-q", "--wheel", "--python", sys.executable, "-o", folder, source], check=True)
     (built,) = folder.glob("citewell-[0-9]*.whl")
     return built

@@ -23,7 +23,7 @@ MODULES = {
     "mcp": ("mcp", "mcp_types"),
     "pdf": ("pypdf",),
     "rst": ("docutils",),
-    "judge": ("citewell_judge",),
+    "larger": ("citewell_larger",),
 }
 BARE = f"""
 import sys
@@ -118,7 +118,7 @@ def test_every_imported_package_is_declared() -> None:
 def test_all_is_every_extra_of_the_product_itself() -> None:
     extras = PROJECT["optional-dependencies"]
     (everything,) = extras["all"]
-    assert set(re.findall(r"\w+", everything)) - {"citewell"} == set(extras) - {"all", "eval", "judge", "mkdocs"}
+    assert set(re.findall(r"\w+", everything)) - {"citewell"} == set(extras) - {"all", "eval", "larger", "mkdocs"}
 
 
 def test_the_client_of_the_hub_is_in_no_lock() -> None:

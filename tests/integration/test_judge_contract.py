@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.errors import ModelError
-from citewell.inference import JudgeModel, ReadingModel
-from citewell.judge import Judge, Lines, MeanModel, TrainedJudge
+from citewell.inference import LargerModel, MeanModel, ReadingModel
+from citewell.judge import Judge, Lines, TrainedJudge
 from citewell.judge.hosted_judge import HostedJudge
-from tests.support.judges import JUDGE
+from tests.support.judges import LARGER
 from tests.support.model_server import ModelServer, Play, Raw, Refuse
 
 PAIRS = [("The arm lifts 5 kg.", ("The arm has a payload of 5 kg.",)), ("The moon is cheese.", ("A", "B"))]
@@ -33,7 +33,7 @@ async def opened(kind: str) -> AsyncIterator[Judge]:
         async with hosted(reply('```json\n["supported", "not stated"]\n```')) as (judge, _):
             yield judge
         return
-    async with contextlib.aclosing(ReadingModel()) as one, contextlib.aclosing(JudgeModel(JUDGE)) as other:
+    async with contextlib.aclosing(ReadingModel()) as one, contextlib.aclosing(LargerModel(LARGER)) as other:
         yield TrainedJudge(MeanModel(one, other), Lines(supported=0.5, conflict=0.5))
 
 

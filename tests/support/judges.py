@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import citewell_judge
+import citewell_larger
 from citewell.document import split_sentences
 from citewell.judge import Pair, Verdict
 from citewell.judge.quantities import Amounts, quantities
 from citewell.text import content_stems, words
 
 _NEGATIONS = {"not", "no", "never"}
-JUDGE = Path(citewell_judge.__file__).parent
+LARGER = Path(citewell_larger.__file__).parent
 """Where the larger judge lies: a checkout always has it."""
 
 

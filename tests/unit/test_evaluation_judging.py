@@ -7,12 +7,13 @@ import pytest
 
 from citewell.inference import ReadingModel
 from citewell.judge import Finding, Lines
+from citewell.wiring import Models
 from citewell_evaluation.datasets import Claim
 from citewell_evaluation.judging import Measured, evaluate_support
 from citewell_evaluation.lines import MOST_LIES, fitted
 from tests.support.judges import WordJudge
 
-MEASURED = Measured(WordJudge(), ReadingModel(), Lines(0.5, 0.5))
+MEASURED = Measured(WordJudge(), Models(ReadingModel()), Lines(0.5, 0.5))
 
 
 def write(path: Path, *lines: object) -> Path:

@@ -77,7 +77,7 @@ def test_the_commands_of_image_and_manifests_are_commands_of_citewell() -> None:
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    for project in ("pyproject.toml", "judge/pyproject.toml", "evaluation/pyproject.toml"):
+    for project in ("pyproject.toml", "larger/pyproject.toml", "evaluation/pyproject.toml"):
         assert f'\nversion = "{__version__}"\n' in (REPO / project).read_text("utf-8")
     for package in ("widget", "integrations/docusaurus"):
         assert json.loads((REPO / package / "package.json").read_text("utf-8"))["version"] == __version__

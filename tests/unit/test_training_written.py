@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 TRAINING = Path(__file__).parents[2] / "training"
-ROWS, FOUND, ANSWERS, REPLIES, GENERAL, CONTRAST = (
+ROWS, FOUND, ANSWERS, REPLIES, GENERAL, CONTRAST, TABLES = (
     [json.loads(line) for line in (TRAINING / "written" / name).read_text("utf-8").splitlines()]
     for name in (
         "passages.jsonl", "found.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl", "contrast.jsonl",
+        "tables.jsonl",
     )
 )  # fmt: skip
 
@@ -18,12 +19,12 @@ def test_each_passage_stands_once_and_has_truths_and_lies() -> None:
 
 
 def test_no_claim_is_both_true_and_false_of_its_passage() -> None:
-    for row in (*ROWS, *ANSWERS, *REPLIES, *GENERAL, *CONTRAST):
+    for row in (*ROWS, *ANSWERS, *REPLIES, *GENERAL, *CONTRAST, *TABLES):
         assert not set(row["supported"]) & {*row["contradicted"], *row["neutral"]}
 
 
 def test_what_answers_is_named_by_place_and_not_copied() -> None:
-    for row in (*ROWS, *GENERAL, *CONTRAST):
+    for row in (*ROWS, *GENERAL, *CONTRAST, *TABLES):
         for question, pieces in row["questions"]:
             assert question.strip()
             assert pieces
@@ -66,8 +67,17 @@ def test_contrasts_have_as_many_that_fail_as_that_hold() -> None:
         assert 0 < len(row["questions"]) == len(row["misses"])
 
 
+def test_of_tables_more_is_false_than_true_and_questions_have_near_misses() -> None:
+    assert len({row["passage"] for row in TABLES}) == len(TABLES) > 200
+    for row in TABLES:
+        assert 0 < len(row["supported"]) <= len(row["contradicted"]) + len(row["neutral"])
+        assert row["contradicted"]
+        assert row["questions"]
+        assert row["misses"]
+
+
 def test_every_project_has_its_version_and_checksum() -> None:
     sources = json.loads((TRAINING / "written" / "sources.json").read_text("utf-8"))
-    named = {row["project"] for row in (*ROWS, *FOUND, *ANSWERS, *REPLIES, *CONTRAST) if "project" in row}
+    named = {row["project"] for row in (*ROWS, *FOUND, *ANSWERS, *REPLIES, *CONTRAST, *TABLES) if "project" in row}
     assert named <= set(sources)
     assert all(len(source["sha256"]) == 64 and source["version"] for source in sources.values())

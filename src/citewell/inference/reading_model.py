@@ -4,10 +4,8 @@ Reader and conflicts ask the same encoded passages.
 """
 
 import json
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,74 +15,36 @@ from numpy.typing import NDArray
 
 from citewell.errors import ModelError
 from citewell.inference.model_files import ASSETS, open_session, open_tokenizer, verified
-from citewell.inference.shipped_model import LONGEST_TEXT, ShippedModel
+from citewell.inference.shipped_model import (
+    LONGEST_SENTENCE,
+    LONGEST_TEXT,
+    UNREAD,
+    Asked,
+    Encoded,
+    Floats,
+    Place,
+    ShippedModel,
+    plain,
+)
 from citewell.inference.support import Support
 from citewell.wordpieces import WordPieces
 
 if TYPE_CHECKING:
     import onnxruntime
 
-Floats = NDArray[np.float32]
-Place = tuple[int, int]
-
 _QUESTION, _CLAIM, _END = 101, 2, 102
 """[CLS] opens a question, [unused1] a claim; [SEP] ends every text."""
 _PASSAGE_FROM: Final = 16
-_LONGEST_SENTENCE: Final = 96
 _WIDTH: Final = 384
 _MOST_VIEWS: Final = 48
 """Of a passage in one run. Attention is quadratic in their number: what has more is asked in several runs."""
 _MOST_TOKENS: Final = 4096
 """Of a question with all its views of one passage; the units behind are not read."""
-_UNREAD: Final = -20.0
-"""Of a unit that lies behind the place where reading stopped."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
-    """A passage as the model has read it. `end` is where in `text` reading stopped, for texts that are too long."""
-
-    text: str
-    end: int
-    starts: tuple[int, ...]
-    """Where each token begins in `text`."""
-    states: Floats = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a passage says to a question. Scores are logits: above zero is likelier than not."""
-
-    answers: float
-    """Whether the passage answers the question."""
-    units: tuple[float, ...] = ()
-    """For each part of the passage that was asked for: whether it answers, or belongs to what answers."""
-
-
-class ReadingModel(ShippedModel["_Parts", Encoded]):
+class ReadingModel(ShippedModel["_Parts"]):
     def __init__(self, assets: Path = ASSETS / "reading", *, threads: int | None = None) -> None:
         super().__init__(assets, threads)
-
-    async def ask(self, question: str, passage: Encoded, units: Sequence[Place] = ()) -> Asked:
-        """Ask the whole passage, and each unit (`text[start:end]`) with the rest hidden, though read in context.
-
-        A mark at the end of the question makes no difference."""
-        return await self._run(partial(self._ask, question, passage, units))
-
-    async def ask_all(
-        self, question: str, passages: Sequence[Encoded], units: Sequence[Sequence[Place]] = ()
-    ) -> list[Asked]:
-        """`units` are those of each passage, or none at all."""
-        asked = list(zip(passages, units or [()] * len(passages), strict=True))
-        return await self._each(lambda each: self._ask(question, *each), asked)
-
-    async def read(self, question: str, texts: Sequence[str], units: Sequence[Sequence[Place]] = ()) -> list[Asked]:
-        """Encode, and ask: what a reader needs."""
-        return await self.ask_all(question, await self.encode(texts), units)
-
-    async def support_all(self, pairs: Sequence[tuple[str, Sequence[Encoded]]]) -> list[Support]:
-        """A claim sees all its passages at once: it may join what two of them say."""
-        return await self._each(lambda pair: self._support(*pair), pairs)
 
     def _open(self) -> "_Parts":
         layers = int(json.loads((self._assets / "manifest.json").read_bytes())["layers"])
@@ -98,27 +58,26 @@ class ReadingModel(ShippedModel["_Parts", Encoded]):
         ids, offsets = tokens.ids[:LONGEST_TEXT], tokens.spans[:LONGEST_TEXT]
         size = len(ids) + 1
         made = parts.run([*ids, _END], range(_PASSAGE_FROM, _PASSAGE_FROM + size), 1, np.ones((size, size), bool), ())
-        end = len(text) if len(tokens.ids) == len(ids) else offsets[-1][1]
-        return Encoded(text, end, tuple(a for a, _ in offsets), made["present"])
+        return Encoded(tuple(start for start, _ in offsets), made["present"])
 
     def _sentence(self, mark: int, text: str) -> list[int]:
-        ids = self._loaded().tokenizer.ids(text)[:_LONGEST_SENTENCE]
+        ids = self._loaded().tokenizer.ids(text)[:LONGEST_SENTENCE]
         return [mark, *ids, _END]
 
     def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
         # Readers write the question mark or not: both forms are asked of the whole, and count the same.
-        plain, marked = (self._sentence(_QUESTION, form) for form in _forms(question))
-        places = [_tokens(passage, unit) for unit in units]
-        read = [number for number, (first, last) in enumerate(places) if last > first][: _MOST_TOKENS // len(plain)]
+        bare, marked = (self._sentence(_QUESTION, form) for form in (plain(question), f"{plain(question)}?"))
+        places = [passage.tokens(unit) for unit in units]
+        read = [number for number, (first, last) in enumerate(places) if last > first][: _MOST_TOKENS // len(bare)]
         whole = 0, passage.states.shape[2]
-        asked = [(plain, whole), (marked, whole), *((plain, places[number]) for number in read)]
+        asked = [(bare, whole), (marked, whole), *((bare, places[number]) for number in read)]
         one, other, *scores = [
             score
             for first in range(0, len(asked), _MOST_VIEWS)
             for score in self._seen(passage, asked[first : first + _MOST_VIEWS])
         ]
         found = dict(zip(read, scores, strict=True))
-        return Asked((one + other) / 2, tuple(found.get(number, _UNREAD) for number in range(len(units))))
+        return Asked((one + other) / 2, tuple(found.get(number, UNREAD) for number in range(len(units))))
 
     def _seen(self, passage: Encoded, asked: Sequence[tuple[list[int], Place]]) -> list[float]:
         """The questions stand side by side; each sees itself and its part of the passage."""
@@ -162,13 +121,3 @@ class _Parts:
         except RuntimeError as error:
             raise ModelError("The built-in reading model could not run.") from error
         return dict(zip(("present", "answers", "support"), made, strict=True))
-
-
-def _forms(question: str) -> tuple[str, str]:
-    plain = question.rstrip(" ?!.…")
-    return plain, f"{plain}?"
-
-
-def _tokens(passage: Encoded, unit: Place) -> tuple[int, int]:
-    """The tokens that begin within the unit."""
-    return bisect_left(passage.starts, unit[0]), bisect_left(passage.starts, unit[1])

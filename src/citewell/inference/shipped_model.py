@@ -1,30 +1,68 @@
-"""What the models that ship have in common: they load once, read each text once, and run off the event loop."""
+"""The models that ship, cross-encoders in which a text is read once and questions and claims look at it.
+
+What they have in common: they load once, read each text once, and run off the event loop.
+"""
 
 import asyncio
 import os
 import threading
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from citewell.inference.model_files import checksum
+from citewell.inference.support import Support
 
 LONGEST_TEXT: Final = 480
 """Tokens; what stands behind them is not read."""
 _KEPT_TOKENS: Final = 2816
 """Of texts that stay encoded: about 100 MB, the passages of some three questions."""
 
+LONGEST_SENTENCE: Final = 96
+"""Tokens of a question or a claim."""
+
+Floats = NDArray[np.float32]
+Place = tuple[int, int]
 Parts = TypeVar("Parts")
-Read = TypeVar("Read")
 Item = TypeVar("Item")
 Made = TypeVar("Made")
+UNREAD: Final = -20.0
+"""The logit of a unit that lies behind the place where reading stopped."""
 
 
-class ShippedModel(ABC, Generic[Parts, Read]):
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """A text as a model has read it."""
+
+    starts: tuple[int, ...]
+    """Where each token begins in the text."""
+    states: Floats = field(repr=False)
+
+    def tokens(self, part: Place) -> Place:
+        """Those that begin within a part of the text."""
+        return bisect_left(self.starts, part[0]), bisect_left(self.starts, part[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a passage says to a question. Scores are logits: above zero is likelier than not."""
+
+    answers: float
+    """Whether the passage answers the question."""
+    units: tuple[float, ...] = ()
+    """For each part of the passage that was asked for: whether it answers, or belongs to what answers."""
+
+
+class ShippedModel(ABC, Generic[Parts]):
     """Loads when first used or by `warm`; safe to share. A thread for each core, unless `threads` says otherwise.
 
     One text runs at a time: in 8 bits the scale of a batch would depend on everything in it, and the same text would
@@ -36,7 +74,7 @@ class ShippedModel(ABC, Generic[Parts, Read]):
         self._loading = threading.Lock()
         self._parts: Parts | None = None
         self._keeping = threading.Lock()
-        self._kept: OrderedDict[str, Future[Read]] = OrderedDict()
+        self._kept: OrderedDict[str, Future[Encoded]] = OrderedDict()
         self.name = f"{assets.name}-{self.sha256[:12]}"
         """Which model this is: the same name gives the same scores on machines of one kind."""
 
@@ -53,10 +91,31 @@ class ShippedModel(ABC, Generic[Parts, Read]):
         for text in texts:
             self._begun(text)
 
-    async def encode(self, texts: Sequence[str]) -> list[Read]:
+    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
         futures = [self._begun(text) for text in texts]
         # Shielded: others may wait for the same text, and a reader who leaves must not take it from them.
         return list(await asyncio.gather(*(asyncio.shield(asyncio.wrap_future(future)) for future in futures)))
+
+    async def ask(self, question: str, passage: Encoded, units: Sequence[Place] = ()) -> Asked:
+        """Ask the whole passage, and each unit (`text[start:end]`) with the rest hidden, though read in context.
+
+        A mark at the end of the question makes no difference."""
+        return await self._run(partial(self._ask, question, passage, units))
+
+    async def ask_all(
+        self, question: str, passages: Sequence[Encoded], units: Sequence[Sequence[Place]] = ()
+    ) -> list[Asked]:
+        """`units` are those of each passage, or none at all."""
+        asked = list(zip(passages, units or [()] * len(passages), strict=True))
+        return await self._each(lambda each: self._ask(question, *each), asked)
+
+    async def read(self, question: str, texts: Sequence[str], units: Sequence[Sequence[Place]] = ()) -> list[Asked]:
+        """Encode, and ask: what a reader needs."""
+        return await self.ask_all(question, await self.encode(texts), units)
+
+    async def support_all(self, pairs: Sequence[tuple[str, Sequence[Encoded]]]) -> list[Support]:
+        """A claim sees all its passages at once: it may join what two of them say."""
+        return await self._each(lambda pair: self._support(*pair), pairs)
 
     async def aclose(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -67,8 +126,14 @@ class ShippedModel(ABC, Generic[Parts, Read]):
         """Read the files. Raises ConfigurationError."""
 
     @abstractmethod
-    def _encode(self, text: str) -> Read:
+    def _encode(self, text: str) -> Encoded:
         """Read a text, up to LONGEST_TEXT."""
+
+    @abstractmethod
+    def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked: ...
+
+    @abstractmethod
+    def _support(self, claim: str, passages: Sequence[Encoded]) -> Support: ...
 
     def _loaded(self) -> Parts:
         with self._loading:
@@ -82,7 +147,7 @@ class ShippedModel(ABC, Generic[Parts, Read]):
     async def _each(self, work: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
         return list(await asyncio.gather(*(self._run(partial(work, item)) for item in items)))
 
-    def _begun(self, text: str) -> "Future[Read]":
+    def _begun(self, text: str) -> "Future[Encoded]":
         with self._keeping:
             future = self._kept.get(text)
             if future is None or (future.done() and (future.cancelled() or future.exception() is not None)):
@@ -92,6 +157,11 @@ class ShippedModel(ABC, Generic[Parts, Read]):
             while size > _KEPT_TOKENS and len(self._kept) > 1:
                 size -= _size(self._kept.popitem(last=False)[0])
             return future
+
+
+def plain(question: str) -> str:
+    """Without the mark at its end, which readers write or not."""
+    return question.rstrip(" ?!.…")
 
 
 def _size(text: str) -> int:

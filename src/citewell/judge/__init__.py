@@ -3,7 +3,6 @@
 from citewell.judge.checking import MAX_CHECKED, Checked, CheckedSentence, check, check_with, checkable, passage_of
 from citewell.judge.claims import Claim, claim_of, refers_back, without_emphasis
 from citewell.judge.conflicts import Conflict, Conflicts, Statement
-from citewell.judge.mean_model import MeanModel
 from citewell.judge.quotes import plain
 from citewell.judge.shown import Finding, Shown
 from citewell.judge.trained import Lines, TrainedJudge
@@ -19,7 +18,6 @@ __all__ = [
     "Finding",
     "Judge",
     "Lines",
-    "MeanModel",
     "Outcome",
     "Pair",
     "Shown",

@@ -1,7 +1,7 @@
-"""Write the trained judge as int8 ONNX: `python -m training.export_judge OUT/state.pt FOLDER`.
+"""Write the larger model as int8 ONNX: `python -m training.export_larger OUT/state.pt FOLDER`.
 
-One graph serves both steps. Evidence: no past, `present` comes out. Claims: that goes in as `past`. The table of words
-lies beside it, so that no file is larger than 100 MB. Needs onnx and onnxruntime.
+One graph serves both steps. Passages: no past, `present` comes out. Sentences: that goes in as `past`. The table of
+words lies beside it, so that no file is larger than 100 MB. Needs onnx and onnxruntime.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ class Graph(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, words: Tensor, places: Tensor, near: Tensor, past: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, words: Tensor, places: Tensor, near: Tensor, past: Tensor) -> tuple[Tensor, ...]:
         network = self.network
         x = network.norm(words + network.places(places))
         for layer in network.layers[:ALONE]:
@@ -41,7 +41,7 @@ class Graph(nn.Module):
             if number == LAYERS - ALONE - 1:
                 x, bias = x[:1], bias[:, :1]
             x = _layer(layer, x, torch.cat([past[2 * number], key]), torch.cat([past[2 * number + 1], value]), bias)
-        return torch.stack(present), network.told(x)
+        return torch.stack(present), network.told(x), network.answers(x)
 
 
 def _layer(layer: Layer, x: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ def main(state: Path, folder: Path) -> None:
     whole = folder / "whole.onnx"
     torch.onnx.export(
         graph, sample, str(whole), dynamo=False, opset_version=17,
-        input_names=["words", "places", "near", "past"], output_names=["present", "support"],
+        input_names=["words", "places", "near", "past"], output_names=["present", "support", "answers"],
         dynamic_axes={
             "words": {0: "tokens"}, "places": {0: "tokens"}, "near": {1: "tokens", 2: "tokens"},
             "past": {1: "before"}, "present": {1: "tokens"},
