@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import citewell
-from citewell.document import Paragraph, read_plain
+from citewell.document import Paragraph, Part, read_plain
 from citewell.errors import EmbeddingError, InvalidFilterError, RateLimitError, SchemaValidationError
 from citewell.index.edge import EdgeIndex, EdgeWriter
 from citewell.index.payload import content_hash
@@ -66,8 +66,12 @@ PAGES = {
     ],
     "license": ["The zero moment point tells whether a walking robot keeps its balance!"],
     "news": ["Gazebo simulates robots with sensors faster."],
+    "quiz": ["Which sensors do robots have that Gazebo simulates?"],
     "billing": ["The plan costs 20 euros a month.", "Invoices are sent by post."],
 }
+
+
+ASIDE: dict[str, Part] = {"news": "changelog", "quiz": "quiz"}
 
 
 def book() -> list[Passage]:
@@ -85,11 +89,18 @@ def book() -> list[Passage]:
                 char_end=start + len(text),
                 heading_path=("Basics",),
                 module="Robots" if page != "billing" else "Shop",
-                blocks=(Paragraph(start=0, end=len(text), part="changelog"),) if page == "news" else (),
+                blocks=(Paragraph(start=0, end=len(text), part=ASIDE[page]),) if page in ASIDE else (),
             )
             made.append(replace(passage, content_hash=content_hash(passage)))
             start += len(text) + 2
     return made
+
+
+async def test_a_quiz_comes_last_unless_it_is_asked_for(retriever: Retriever) -> None:
+    found = await retriever.rank("Which sensors do robots have that Gazebo simulates?", depth=20)
+    assert [each.passage.url.rpartition("/")[2] for each in found.passages][-2:] == ["quiz", "news"]
+    asked = await retriever.rank("Which quiz asks for the sensors that Gazebo simulates?", depth=20)
+    assert asked.passages[0].passage.url.endswith("/quiz")
 
 
 @pytest.fixture
@@ -192,7 +203,7 @@ async def test_a_repeated_passage_is_shown_once(retriever: Retriever) -> None:
 async def test_order_is_by_rank_and_the_same_every_time(retriever: Retriever) -> None:
     runs = [await retriever.search("robots and sensors", score_threshold=0.0, top_k=8) for _ in range(3)]
     assert runs[0].passages == runs[1].passages == runs[2].passages
-    fused = [(-p.fused, p.passage.id) for p in runs[0].passages if p.passage.page_title != "News"]
+    fused = [(-p.fused, p.passage.id) for p in runs[0].passages if p.passage.page_title not in ("News", "Quiz")]
     assert fused == sorted(fused)
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.document import (
+    ASIDE,
     Admonition,
     Block,
     Caption,
@@ -14,11 +15,12 @@ from citewell.document import (
     Heading,
     ListItem,
     Paragraph,
+    Part,
     Row,
     Span,
     Tab,
     Table,
-    asks_for_changes,
+    asked_parts,
     blocks_from_json,
     blocks_to_json,
     moved,
@@ -262,4 +264,12 @@ def test_a_number_in_a_heading_is_not_always_a_release(title: str) -> None:
     ],
 )
 def test_only_some_questions_are_about_changes(question: str, expected: bool) -> None:
-    assert asks_for_changes(question) is expected
+    assert ("changelog" in asked_parts(question)) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [("Which exercises come with lesson 2?", "exercise"), ("What are the learning objectives?", "objectives")],
+)
+def test_what_stands_aside_is_asked_for_by_name(question: str, part: Part) -> None:
+    assert asked_parts(question) == {part} <= ASIDE

@@ -40,6 +40,8 @@ def test_forms_of_questions() -> None:
     assert Inquiry("Which joint types does URDF have?").several
     assert not Inquiry("What is the default timeout?").several
     assert not Inquiry("What should I use in place of TYPE_FILE when listening?").several
+    assert Inquiry("What does each of the four parameters mean?").several
+    assert Inquiry("Which do the two solvers need?").several
     assert Inquiry("explain this").about_text
     assert not Inquiry("explain the battery").about_text
 

@@ -1,10 +1,11 @@
 """Which blocks are quoted, with a reader that follows a script: the structure decides what belongs together."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
-from citewell.document import Block, read_plain, sentences
+from citewell.document import Block, Part, read_plain, sentences
 from citewell.ingest.markdown import read_markdown
 from citewell.reader import Inquiry, PassageReading, Unit, choose, compose
 from citewell.values import SELECTION_URL, Passage
@@ -162,17 +163,19 @@ def test_of_a_long_paragraph_the_relevant_sentences_come_as_a_run() -> None:
 
 def test_what_is_not_the_body_of_the_book_is_not_quoted_unless_asked_for() -> None:
     read = reading("Build a robot that walks.", {"robot": 0.9})
-    parts = PassageReading(
-        Passage("x", "/p", "Page", read.passage.text, 0, 0, 25, blocks=_as_exercise(read)), read.answers, read.units
-    )
-    assert answer("How do I build a robot?", parts) == ""
-    assert answer("Which exercise is about a robot?", parts) == "Build a robot that walks. [1]"
+    exercise = as_part(read, "exercise")
+    assert answer("How do I build a robot?", exercise) == ""
+    assert answer("Which exercise is about a robot?", exercise) == "Build a robot that walks. [1]"
 
 
-def _as_exercise(read: PassageReading) -> tuple:  # type: ignore[type-arg] # of blocks
-    from dataclasses import replace
+def test_a_summary_answers_like_the_body_of_the_book() -> None:
+    read = as_part(reading("A twin is a model that follows one robot.", {"twin": 0.9}), "summary")
+    assert answer("What is a twin?", read) == "A twin is a model that follows one robot. [1]"
 
-    return tuple(replace(block, part="exercise") for block in read.passage.blocks)
+
+def as_part(read: PassageReading, part: Part) -> PassageReading:
+    blocks = tuple(replace(block, part=part) for block in read.passage.blocks)
+    return replace(read, passage=replace(read.passage, blocks=blocks))
 
 
 @pytest.mark.parametrize("scores", [{}, {"joint": 0.0}])
@@ -188,6 +191,15 @@ def test_what_a_passage_says_is_its_answering_sentences_best_first_and_no_code()
     )
     assert read.said(2) == ("It may wait 9 s.", "It waits 5 s.")
     assert read.said(1) == ("It may wait 9 s.",)
+
+
+def test_what_is_quoted_of_running_text_stands_in_its_order() -> None:
+    text = (
+        "This can confuse:\n\n```\n>>> find(path)\n[]\n```\n\nA sentence between them that says nothing of it.\n\n"
+        "The solution is to escape the path:\n\n```\n>>> find(escaped(path))\n[1]\n```"
+    )
+    said = answer("Why does `find` say nothing?", reading(text, {"This can": 0.7, "The solution": 0.9}))
+    assert 0 <= said.index("This can confuse") < said.index("The solution")
 
 
 def test_an_option_that_the_question_names_is_told_from_its_neighbour() -> None:

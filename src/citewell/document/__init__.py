@@ -20,12 +20,13 @@ from citewell.document.blocks import (
     moved,
 )
 from citewell.document.encoding import blocks_from_json, blocks_to_json, type_name
-from citewell.document.parts import asks_for_changes, container_part, part_of
+from citewell.document.parts import ASIDE, asked_parts, container_part, part_of
 from citewell.document.plain import code_info, read_plain
 from citewell.document.splitter import SENTENCE_END, STOPWORDS, code_spans, ends_sentence, split_sentences
 from citewell.document.words import content, fenced, prose, sentences, standing_alone, table_lines, table_row
 
 __all__ = [
+    "ASIDE",
     "SENTENCE_END",
     "STOPWORDS",
     "Admonition",
@@ -44,7 +45,7 @@ __all__ = [
     "Tab",
     "Table",
     "announces",
-    "asks_for_changes",
+    "asked_parts",
     "blocks_from_json",
     "blocks_to_json",
     "code_info",

@@ -67,9 +67,24 @@ def part_of(title: str) -> Part | None:
     return _TITLES.get(" ".join(words))
 
 
-def asks_for_changes(question: str) -> bool:
-    """Whether what was once changed may answer: any other question is about how things are."""
-    return _OF_CHANGES.search(question) is not None
+ASIDE: frozenset[Part] = frozenset(
+    ("objectives", "exercise", "quiz", "navigation", "contents", "changelog", "references")
+)
+"""Parts that have the words of the book and say nothing of its subject. A summary does: it says it in short."""
+
+_ASKED: dict[Part, re.Pattern[str]] = {
+    "exercise": re.compile(r"\b(?:exercis|homework)", re.IGNORECASE),
+    "objectives": re.compile(r"\b(?:objectives?|goals?)\b", re.IGNORECASE),
+    "quiz": re.compile(r"\bquiz", re.IGNORECASE),
+    "references": re.compile(r"\b(?:references?\b|bibliograph)", re.IGNORECASE),
+    "contents": re.compile(r"\bcontents?\b", re.IGNORECASE),
+    "changelog": _OF_CHANGES,
+}
+
+
+def asked_parts(question: str) -> frozenset[Part]:
+    """Parts beside the body that a question asks for. What was once changed answers only who asks for changes."""
+    return frozenset(part for part, pattern in _ASKED.items() if pattern.search(question))
 
 
 _CONTAINERS: dict[str, Part] = {

@@ -7,11 +7,12 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from citewell.document import Part, asks_for_changes
+from citewell.document import Part, asked_parts
 from citewell.text import content_stems, stem
 
 _SEVERAL = re.compile(
-    r"\b(?:(?:list|name all|all (?:the|of)|kinds?|types?|sorts?|options|what are)\b|"
+    r"\b(?:(?:list|name all|all (?:the|of)|each|both|kinds?|types?|sorts?|options|what are)\b|"
+    r"(?:two|three|four|five|six|seven|eight) (?:\w+ ){0,2}?\w+[^su\W]s\b|"
     r"(?:which|what) (?:\w+ ){0,2}?(?!(?:is|was|does|has|this|its)\b)\w+[^su\W]s\b(?! (?:is|was)\b))",
     re.IGNORECASE,
 )
@@ -29,17 +30,6 @@ _SOME = re.compile(r"\b(?:which|what|any|some) (?:ones? )?of\b|\bof (?:them|thes
 _STEPS = re.compile(r"\b(?:how (?:do|can|should|would|to|does one)|steps?|set ?up|procedure|walk me)\b", re.IGNORECASE)
 _CODE = re.compile(
     r"\b(?:example|show me|code|snippet|command|commands|syntax|equation|formula|write|call)\b", re.IGNORECASE
-)
-_PARTS: tuple[tuple[str, Part], ...] = (
-    ("exercis", "exercise"),
-    ("object", "objectives"),
-    ("goal", "objectives"),
-    ("quiz", "quiz"),
-    ("summari", "summary"),
-    ("summar", "summary"),
-    ("conclus", "summary"),
-    ("refer", "references"),
-    ("content", "contents"),
 )
 _ITSELF = frozenset(map(stem, "explain mean means summarize summarise text passage selection paragraph".split()))
 _NEXT = re.compile(
@@ -111,13 +101,8 @@ class Inquiry:
 
     @cached_property
     def parts(self) -> frozenset[Part]:
-        """Parts of the book other than its body that are asked for by name."""
-        named = {part for start, part in _PARTS if any(word.startswith(start) for word in self.stems)}
-        if self.shows:
-            named.add("exercise")
-        if asks_for_changes(self.text):
-            named.add("changelog")
-        return frozenset(named)
+        """Parts of the book that may answer: its body, its summaries, and what is asked for by name."""
+        return frozenset({"body", "summary", *asked_parts(self.text), *(("exercise",) if self.shows else ())})
 
     def asks_for(self, title: str) -> bool:
         """Whether a title names the things that are asked for: "Environment variables", "Authentication"."""

@@ -176,7 +176,7 @@ def _ranked(inquiry: Inquiry, spreads: Sequence[Spread], places: Mapping[str, in
         )
         for number, spread in enumerate(spreads)
         for piece in spread.pieces
-        if piece.units and not isinstance(piece.block, Caption) and piece.block.part in {"body", *inquiry.parts}
+        if piece.units and not isinstance(piece.block, Caption) and piece.block.part in inquiry.parts
     ]
     return sorted(found, key=lambda c: (-c.score, c.spread, c.piece.at))
 
@@ -208,11 +208,18 @@ def _repeats(group: Sequence[Quote], groups: Iterable[Sequence[Quote]]) -> bool:
 
 
 def _in_reading_order(groups: Sequence[list[Quote]]) -> list[list[Quote]]:
-    """The best group first; the others page by page, as they stand on it."""
+    """Page by page, as they stand on it: first the best one, or what is quoted of the running text it stands in."""
     rank: dict[str, int] = {}
     for group in groups:
         rank.setdefault(group[0].piece.passage.url, len(rank))
-    return [*groups[:1], *sorted(groups[1:], key=lambda g: (rank[g[0].piece.passage.url], g[0].piece.at))]
+
+    def place(group: list[Quote]) -> tuple[int, bool, int]:
+        piece, best = group[0].piece, groups[0][0].piece
+        runs = all(isinstance(one.block, Paragraph | Code | Formula) for one in (piece, best))
+        beside = group is groups[0] or (runs and piece.passage.heading_path == best.passage.heading_path)
+        return rank[piece.passage.url], not beside, piece.at
+
+    return sorted(groups, key=place)
 
 
 def _sections_listed(inquiry: Inquiry, spreads: Sequence[Spread], ranked: Sequence[_Candidate]) -> list[Quote]:

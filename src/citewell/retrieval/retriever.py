@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import stamina
 
 from citewell.deadline import Deadline
-from citewell.document import Heading, asks_for_changes
+from citewell.document import ASIDE, Heading, Part, asked_parts
 from citewell.document.language import language_of
 from citewell.embedding import Embedder
 from citewell.errors import CitewellError, SchemaValidationError
@@ -173,8 +173,8 @@ class Retriever:
         ranked = _ranked(query, hits)
         if spoken:
             ranked.sort(key=lambda scored: scored.passage.language != spoken)
-        if not asks_for_changes(query):
-            ranked.sort(key=lambda scored: _tells_changes(scored.passage))
+        aside = ASIDE - asked_parts(query)
+        ranked.sort(key=lambda scored: _stands_aside(scored.passage, aside))
         finished = time.perf_counter()
         return Found(
             passages=tuple(ranked),
@@ -202,10 +202,10 @@ def _spoken(query: str, hits: Sequence[Hit]) -> str:
     return language_of(query, sorted(languages)) if len(languages) > 1 else ""
 
 
-def _tells_changes(passage: Passage) -> bool:
-    """A changelog has every word of the book, and says how nothing is done."""
-    told = [block.part for block in passage.blocks if not isinstance(block, Heading)]
-    return set(told) == {"changelog"}
+def _stands_aside(passage: Passage, aside: frozenset[Part]) -> bool:
+    """A changelog has every word of the book, and says how nothing is done; a quiz asks and does not tell."""
+    told = {block.part for block in passage.blocks if not isinstance(block, Heading)}
+    return bool(told) and told <= aside
 
 
 def _background(scores: list[float]) -> float:
