@@ -1,1 +1,1 @@
-"""The weights of Citewell's larger judge. No code: `citewell.inference` finds them here."""
+"""The weights of the larger model, and what was fitted to them. No code: `citewell.inference` finds them here."""

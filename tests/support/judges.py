@@ -11,7 +11,7 @@ from citewell.text import content_stems, words
 
 _NEGATIONS = {"not", "no", "never"}
 LARGER = Path(citewell_larger.__file__).parent
-"""Where the larger judge lies: a checkout always has it."""
+"""Where the larger model lies: a checkout always has it."""
 
 
 class WordJudge:

@@ -23,7 +23,7 @@ Both = tuple[Encoded, Encoded]
 class MeanModel:
     def __init__(self, smaller: ReadingModel, larger: LargerModel) -> None:
         self._smaller, self._larger = smaller, larger
-        self.name = f"{smaller.name}+{larger.name}-{JUDGING:g}-{READING:g}-{PARTS:g}"
+        self.name = f"{smaller.name}+{larger.name}-{JUDGING:g}-{READING:g}-{PARTS:g}-{LIKELIEST}"
 
     @property
     def sha256(self) -> str:
