@@ -352,10 +352,7 @@ def main(folder: Path, pages: Path, start: Path, out: Path) -> None:
         for group in optimizer.param_groups:
             group["lr"] = getattr(stage, group["of"]) * stage.pace(at)
         loss, parts = loss_of(network, picked, half=stage.half)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
-        optimizer.step()
+        learn(optimizer, loss)
         seen += sum(len(r.ids) for r in picked)
         last = at == stage.steps - 1
         if number % 10 == 9:
@@ -389,6 +386,13 @@ def _optimizer(network: Network, kept: dict[str, Any] | None = None) -> torch.op
     if kept is not None:
         optimizer.load_state_dict(kept)
     return optimizer
+
+
+def learn(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
+    optimizer.step()
 
 
 def note(out: Path, entry: dict[str, float]) -> None:

@@ -41,7 +41,7 @@ from training.mpnet import ALONE, Look, Network, pretrained
 from training.packing import CLAIM_MARK, QUESTION_MARK, Packer, Row, claims_alone, questions_alone
 from training.packing import END as PIECE_END
 from training.pages import texts
-from training.train import Source, endless, in_rounds, losses_of, note, planned, save, shuffled
+from training.train import Source, endless, in_rounds, learn, losses_of, note, planned, save, shuffled
 
 THREADS: Final = 2
 WARM, ROWS = 120, 2
@@ -209,10 +209,7 @@ def main(folder: Path, pages: Path, mpnet: Path, out: Path) -> None:
         for group in optimizer.param_groups:
             group["lr"] = getattr(stage, group["of"]) * min(1.0, (at + 1) / WARM) * max(0.02, 1 - at / stage.steps)
         loss, parts = losses_of(picked, *logits_of(network, picked))
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
-        optimizer.step()
+        learn(optimizer, loss)
         seen += sum(len(r.ids) for r in picked)
         last = at == stage.steps - 1
         if number % 10 == 9:
