@@ -158,3 +158,36 @@ print(repr(shown._share(stems, stems)))
         for seed in "123"
     }
     assert len(said) == 1
+
+
+JOINTS = (
+    "| Joint | Motion |\n| --- | --- |\n| `fixed` | None |\n| `revolute` | Turns between limits |\n"
+    "| `continuous` | Turns without limits |"
+)
+
+
+class CarelessJudge(WordJudge):
+    """Takes what any row says for said of every other: the words of a claim may stand anywhere."""
+
+    async def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        self.calls.append(list(pairs))
+        has = [set(content_stems(c)) <= set(content_stems("\n".join(seen))) for c, seen in pairs]
+        return [Verdict("supported", 0.9, 0.0) if each else Verdict("not_stated", 0.1, 0.0) for each in has]
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ("A continuous joint turns without limits.", True),
+        ("A fixed joint turns without limits.", False),
+        ("A revolute joint turns without limits.", False),
+        ("A fixed, revolute or continuous joint turns without limits.", True),
+        ("Some turns are without limits.", True),
+    ],
+)
+async def test_what_another_row_says_is_not_said_of_the_row_that_is_named(said: str, stands: bool) -> None:
+    """A sentence that names no row, or all of them, is judged by the whole table alone."""
+    shown = Shown(CarelessJudge())
+    shown.show(1, passage(f"## Joints\n\n{JOINTS}", "Joints"))
+    [found] = await shown.find([Claim(said)])
+    assert found.supported is stands

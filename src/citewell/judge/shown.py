@@ -8,14 +8,14 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from citewell.document import Block, Code, Definition, Span, read_plain, sentences
 from citewell.instructions import is_instruction, is_instruction_in_code
 from citewell.judge.claims import Claim, labelled
 from citewell.judge.quotes import Place, Quotes
-from citewell.judge.tables import Tables
+from citewell.judge.tables import Tables, only_named_rows
 from citewell.judge.verdict import Judge, Outcome, Pair, Verdict
 from citewell.judge.vetoes import Veto, Vetoes
 from citewell.judge.windows import LONGEST, windows
@@ -25,6 +25,8 @@ from citewell.values import Passage
 _CITED_JUDGED: Final = 3
 _ABRIDGED: Final = 0.95
 """The score of a quote with words left out."""
+_BY_ROWS: Final = 0.2
+"""What a table supports has to be supported this much by the rows alone that the sentence names."""
 _AT_ONCE: Final = 5
 """Windows that a judge which sees all at once is shown with a sentence."""
 
@@ -157,13 +159,35 @@ class Shown:
         left = [i for i, f in enumerate(found) if f is None or (not f.supported and not f.reason)]
         asked = await asyncio.to_thread(lambda: [(i, seen) for i in left for seen in choose(claims[i])])
         pairs: list[Pair] = [(claims[i].text, tuple(w.text for w in seen)) for i, seen in asked]
-        verdicts = await self._judge.judge(pairs) if pairs else ()
+        verdicts = await self._by_rows(pairs, await self._judge.judge(pairs)) if pairs else []
 
         def weigh() -> None:
             for (i, seen), verdict in zip(asked, verdicts, strict=True):
                 found[i] = self._better(claims[i], found[i], seen, verdict)
 
         await asyncio.to_thread(weigh)
+
+    async def _by_rows(self, pairs: Sequence[Pair], verdicts: Sequence[Verdict]) -> list[Verdict]:
+        """A model takes what a cell says under another row's name for said; without the other rows it does not."""
+        if self._judge.at_once:
+            return list(verdicts)
+
+        def named() -> dict[int, Pair]:
+            found = {}
+            for number, ((claim, seen), verdict) in enumerate(zip(pairs, verdicts, strict=True)):
+                fewer = [only_named_rows(claim, window) for window in seen] if verdict.outcome == "supported" else []
+                if any(fewer):
+                    found[number] = claim, tuple(rows or window for rows, window in zip(fewer, seen, strict=True))
+            return found
+
+        again = await asyncio.to_thread(named)
+        told = dict(zip(again, await self._judge.judge(list(again.values())) if again else (), strict=True))
+        return [
+            replace(verdict, outcome="not_stated", score=told[number].score)
+            if number in told and told[number].score < _BY_ROWS
+            else verdict
+            for number, verdict in enumerate(verdicts)
+        ]
 
     def _better(self, claim: Claim, before: Finding | None, seen: "_Seen", verdict: Verdict) -> Finding:
         supported = verdict.outcome == "supported"

@@ -1,12 +1,18 @@
-"""Rows of the tables that were shown. A row of an answer stands as one of them, each cell under its column."""
+"""Rows of the tables that were shown. A row of an answer stands as one of them, each cell under its column.
 
+A sentence that names rows is judged by these alone, too: what another row says is not said of them.
+"""
+
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice, repeat
 
 from citewell.document import Block, Table
+from citewell.text import content_stems
 
+_DIVIDER = re.compile(r"[|\s:-]+")
 _Column = tuple[str, int]
 """Its name, and how many columns before it have the same: several may have none."""
 
@@ -64,6 +70,35 @@ class Tables:
         known = (row for row in named if any(other in row.cells for other in others))
         first = min(known, key=lambda r: r.number not in cited, default=None)
         return FoundRow(first.number, None) if first else None
+
+
+def only_named_rows(claim: str, window: str) -> str | None:
+    """The window without those rows of its tables that the claim does not name, where it names some and not all.
+
+    A row is named by its first cell. Of two names of which one has all words of the other, the longer is meant.
+    """
+    said = frozenset(content_stems(claim))
+    lines = window.split("\n")
+    left_out: set[int] = set()
+    for rows in _tables_in(lines):
+        names = {row: frozenset(content_stems(lines[row].strip().strip("|").split("|")[0])) for row in rows}
+        named = [row for row in rows if names[row] and names[row] <= said]
+        meant = {row for row in named if not any(names[row] < names[other] for other in named)}
+        if meant:
+            left_out |= names.keys() - meant
+    return "\n".join(line for at, line in enumerate(lines) if at not in left_out) if left_out else None
+
+
+def _tables_in(lines: Sequence[str]) -> Iterator[list[int]]:
+    """The lines of each table's rows, its header and what divides it from them left out."""
+    rows: list[int] = []
+    for at, line in enumerate([*lines, ""]):
+        if line.lstrip().startswith("|"):
+            rows.append(at)
+            continue
+        if rows:
+            yield rows[2:] if len(rows) > 1 and _DIVIDER.fullmatch(lines[rows[1]]) else rows
+        rows = []
 
 
 def _columns(header: Iterable[str]) -> list[_Column]:
