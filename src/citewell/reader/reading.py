@@ -25,7 +25,7 @@ STEADY = 6.0
 FIRST = 2
 """Passages that are read at once; the others only when none of these surely answers."""
 SURE = 1.0
-"""Log-odds from which one surely does: two thirds of what a book answers end there, of the rest one in twenty."""
+"""Log-odds from which one surely does: two thirds of what a book answers end there by the small model, half by both."""
 
 
 @dataclass(frozen=True, slots=True)
