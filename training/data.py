@@ -52,6 +52,8 @@ _SMALL = frozenset(
 )
 NEIGHBOUR_SHARE, ACROSS_SHARE, OPENED_SHARE = 0.6, 0.7, 0.1
 COPIED_ROUNDS = 2
+ASKED = 4
+"""Questions to the same passages that share the reading of them."""
 LABELS = ("supported", "contradicted", "neutral")
 NLI_SHARE = {
     "mnli": 9000, "snli": 5000, "fever": 9000, "fever_symmetric": 1092, "fm2": 2548, "snli_cad": 3000, "scitail": 4000,
@@ -266,48 +268,72 @@ class Found:
     def __init__(self, known: Mapping[str, Key], most: int = 5) -> None:
         """`most`: so many of the passages that were found, what answers before what does not."""
         self._most = most
-        self._groups: list[list[dict[str, Any]]] = []
+        self._groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+        """Questions to the same passages: to each its rows, one for each passage of which it is known."""
+        phrased = map(json.loads, (WRITTEN / "phrased.jsonl").read_text(encoding="utf-8").splitlines())
+        self._phrased: dict[str, list[str]] = {row["question"]: row["as"] for row in phrased}
         for row in map(json.loads, (WRITTEN / "found.jsonl").read_text(encoding="utf-8").splitlines()):
-            group = []
+            rows = {}
             for passage, pieces in row["passages"]:
                 if passage in known and pieces is not None:
                     source, text = known[passage]
                     answers = [text[a:b] for a, b in pieces]
                     place = {"source": source, "passage": text, "question": row["question"]}
-                    group.append(place | {"answerable": bool(answers), "answers": answers})
-            self._groups.append(group)
-        self._apart = Documentation([], chain.from_iterable(self._groups))
+                    rows[text] = place | {"answerable": bool(answers), "answers": answers}
+            self._groups[tuple(sorted(passage for passage, _ in row["passages"]))].append(rows)
+        every = chain.from_iterable(rows.values() for group in self._groups.values() for rows in group)
+        self._apart = Documentation([], every)
 
     def examples(self, seed: int, *, copies: bool = False) -> list[Example]:
-        """One round: each question with all that was found, in any order; what lies on pages held out is left out."""
+        """One round: up to ASKED questions with all that was found for them, in any order; no page that is held out."""
         chance = random.Random(seed)
         made = []
-        for group in chance.sample(self._groups, len(self._groups)):
-            shown = [row for row in group if not _is_held_out(row["source"])]
-            if shown:
-                chance.shuffle(shown)
-                shown = sorted(shown, key=lambda row: not row["answerable"])[: self._most]
-                chance.shuffle(shown)
-                made.append(_together(shown, chance))
+        for group in self._groups.values():
+            shuffled = chance.sample(group, len(group))
+            for first in range(0, len(group), ASKED):
+                asked = shuffled[first : first + ASKED]
+                rows = [row for question in asked for row in question.values() if not _is_held_out(row["source"])]
+                if rows:
+                    made.append(self._together(rows, chance))
+        chance.shuffle(made)
         return made
+
+    def _together(self, rows: list[dict[str, Any]], chance: random.Random) -> Example:
+        """Each question to each of the passages; of those that answer, and of one that does not, to their parts too."""
+        chance.shuffle(rows)
+        passages = list(dict.fromkeys(row["passage"] for row in sorted(rows, key=lambda r: not r["answerable"])))
+        passages = passages[: self._most]
+        chance.shuffle(passages)
+        by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in rows:
+            if row["passage"] in passages:
+                by_question[row["question"]].append(row)
+        asked = [
+            one
+            for question, shown in by_question.items()
+            for way in (question, *self._said_otherwise(question, chance))
+            for one in _to_all(_typed(way, chance), shown, passages, chance)
+        ]
+        return Example(tuple(passages), (), tuple(asked), together=True)
+
+    def _said_otherwise(self, question: str, chance: random.Random) -> list[str]:
+        """The same in other words, where it was written: what answers it does not change."""
+        ways = self._phrased.get(question)
+        return [chance.choice(ways)] if ways else []
 
     def held_out(self) -> list[Example]:
         return self._apart.held_out()
 
 
-def _together(shown: list[dict[str, Any]], chance: random.Random) -> Example:
-    """One question to each of the passages; of those that answer, and of one that does not, to their parts too."""
-    question = _typed(shown[0]["question"], chance)
-    misses = [number for number, row in enumerate(shown) if not row["answerable"]]
-    parted = {number for number, row in enumerate(shown) if row["answerable"]} | set(
-        chance.sample(misses, min(1, len(misses)))
-    )
-    asked: list[Asked] = []
-    for number, row in enumerate(shown):
-        whole, *views = _asked(row | {"question": question}, row["passage"], chance)
-        asked.append(replace(whole, text=question, passage=number))
-        asked += [replace(view, text=question, passage=number) for view in views if number in parted]
-    return Example(tuple(row["passage"] for row in shown), (), tuple(asked), together=True)
+def _to_all(question: str, shown: list[dict[str, Any]], passages: list[str], chance: random.Random) -> Iterator[Asked]:
+    misses = [row for row in shown if not row["answerable"]]
+    parted = [row for row in shown if row["answerable"]] + chance.sample(misses, min(1, len(misses)))
+    for row in shown:
+        number = passages.index(row["passage"])
+        whole, *views = _asked(row, row["passage"], chance)
+        yield replace(whole, text=question, passage=number)
+        if row in parted:
+            yield from (replace(view, text=question, passage=number) for view in views)
 
 
 def public(folder: Path) -> dict[str, Key]:

@@ -45,10 +45,10 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, looks: list[tuple[Look, Tensor]]) -> Tensor:
         """Over tokens [tokens, width] of many examples; each look with its bias [heads, tokens, seen]."""
-        query, key, value = (self.heads(made, x) for made in (self.query, self.key, self.value))
+        query, key, value = (_parts(self.heads(made, x), looks) for made in (self.query, self.key, self.value))
         seen = [
-            _attended(query[:, k.start : k.end], key[:, k.first : k.end], value[:, k.first : k.end], bias)
-            for k, bias in looks
+            _attended(query[place], _seen(key, looks, place), _seen(value, looks, place), bias)
+            for place, (_, bias) in enumerate(looks)
         ]
         return self.fed(x, torch.cat(seen, 1))
 
@@ -67,6 +67,19 @@ class Layer(nn.Module):
         x = self.first_norm(x + self.joined(seen.transpose(0, 1).flatten(1)))
         made: Tensor = self.second_norm(x + self.down(functional.gelu(self.up(x))))
         return made
+
+
+def _parts(x: Tensor, looks: list[tuple[Look, Tensor]]) -> tuple[Tensor, ...]:
+    """The tokens of each look; together they are all there are. (The gradient of a split is one join.)"""
+    return x.split([look.end - look.start for look, _ in looks], 1)
+
+
+def _seen(parts: tuple[Tensor, ...], looks: list[tuple[Look, Tensor]], place: int) -> Tensor:
+    """What the tokens of a look attend to: its own, and those of the looks before it from its first on."""
+    begin = place
+    while looks[begin][0].start > looks[place][0].first:
+        begin -= 1
+    return parts[place] if begin == place else torch.cat(parts[begin : place + 1], 1)
 
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
@@ -103,7 +116,8 @@ class Network(nn.Module):
             own = [(k, table[:, : k.end - k.start, : k.end - k.start]) for k in alone]
             for layer in self.layers[:ALONE]:
                 x = layer(x, own)
-        seen = [(k, self._bias(k, table)) for k in looks]
+        half = torch.is_autocast_enabled("cpu")
+        seen = [(k, bias.bfloat16() if half else bias) for k in looks for bias in (self._bias(k, table),)]
         for layer in self.layers[ALONE:-1]:
             x = layer(x, seen)
         asked = [(k, at, bias[:, at]) for (k, bias), at in zip(seen, firsts, strict=True) if len(at)]
@@ -125,8 +139,8 @@ class Network(nn.Module):
         assert look.places is not None
         with torch.no_grad():
             near = self.near(buckets(look.places)).permute(2, 0, 1)
-            fixed = near.masked_fill(look.across, 0.0).masked_fill(~look.mask, HIDDEN)
-        return fixed + self.across[:, None, None] * look.across
+            across = self.across[:, None, None]
+            return torch.where(look.across, across, near).masked_fill(~look.mask, HIDDEN).contiguous()
 
 
 def buckets(far: Tensor) -> Tensor:

@@ -127,7 +127,7 @@ class Packer:
             ids = [CLAIM_MARK, *self.tokens(claim.text)[0][:LONGEST_SENTENCE], END]
             _, start, _ = row.add(ids, place=0, kind=0, sees=tuple(placed[i][0] for i in claim.sees))
             row.claims.append((start, SUPPORT[claim.label], claim.weight))
-        wholes = []
+        wholes: dict[str, list[int]] = {}
         for asked in example.questions:
             number, first, last, offsets = placed[asked.passage]
             seen = [i for i, (a, b) in enumerate(offsets) if asked.view is None or asked.view[0] <= a < asked.view[1]]
@@ -141,10 +141,10 @@ class Packer:
                 beside = placed[0][0] if example.together else number
                 row.choices.setdefault((beside, asked.text), []).append(len(row.questions))
             else:
-                wholes.append(len(row.questions))
+                wholes.setdefault(asked.text, []).append(len(row.questions))
             row.questions.append((start, asked.answerable, asked.weight, asked.view is not None))
-        if example.together and wholes:
-            row.shown.append(wholes)
+        if example.together:
+            row.shown += wholes.values()
         row.examples.append(([(a, b) for _, a, b, _ in placed], middle, len(row.ids)))
 
     def rows(self, examples: Iterable[Example]) -> Iterator[Row]:

@@ -94,6 +94,18 @@ STAGES: Final = (
         },
         questions=True,
     ),
+    Stage(
+        2500, 6e-5, 2e-4,
+        {
+            "found": 0.22, "reading": 0.19, "refusing": 0.11, "general": 0.04, "contrast": 0.08, "tables": 0.05,
+            "handed": 0.05, "apart": 0.04, "replies": 0.05, "weighed": 0.01, "answers": 0.01, "pairs": 0.15,
+        },
+        {
+            "found": 0.28, "reading": 0.11, "refusing": 0.06, "general": 0.05, "contrast": 0.11, "tables": 0.06,
+            "handed": 0.06, "apart": 0.05, "replies": 0.08, "weighed": 0.01, "answers": 0.01, "pairs": 0.12,
+        },
+        questions=True,
+    ),
 )  # fmt: skip
 
 
@@ -167,13 +179,16 @@ def measured(network: Network, held: dict[str, list[Row]]) -> dict[str, float]:
     return found
 
 
-def streams(folder: Path, sets: dict[str, Source], packer: Packer, stage: Stage) -> dict[str, Iterator[Row]]:
-    made = {name: partial(in_rounds, source.examples, 0) for name, source in sets.items()}
-    made["pairs"] = partial(in_rounds, partial(shuffled, nli(folder, 1)), 0)
-    if not stage.questions:
+def streams(folder: Path, sets: dict[str, Source], packer: Packer, place: int) -> dict[str, Iterator[Row]]:
+    """Each stage goes through its own rounds, and from the third on through its own part of the public sets."""
+    first, other = 1000 * place, 10 * max(0, place - 1)
+    made = {name: partial(in_rounds, source.examples, first) for name, source in sets.items()}
+    made["pairs"] = partial(in_rounds, partial(shuffled, nli(folder, 1 + other)), first)
+    if not STAGES[place].questions:
         return {name: endless(packer, map(claims_alone, begin())) for name, begin in made.items() if name != "found"}
     for name, number, share in (("reading", 2, READING_SHARE), ("refusing", 3, REFUSING_SHARE)):
-        made[name] = partial(in_rounds, partial(shuffled, questions_alone(reading(folder, number, share))), 0)
+        every = questions_alone(reading(folder, number + other, share))
+        made[name] = partial(in_rounds, partial(shuffled, every), first)
     return {name: endless(packer, begin()) for name, begin in made.items()}
 
 
@@ -200,7 +215,7 @@ def main(folder: Path, pages: Path, mpnet: Path, out: Path) -> None:
     for number, place, at in planned([stage.steps for stage in STAGES], step):
         stage = STAGES[place]
         if at == 0:
-            every, chance = streams(folder, sets, packer, stage), random.Random(7 + place)
+            every, chance = streams(folder, sets, packer, place), random.Random(7 + place)
         shares = [stage.share(name, at / stage.steps) for name in every]
         picked = [next(every[chance.choices(list(every), shares)[0]]) for _ in range(ROWS)]
         if number < step:

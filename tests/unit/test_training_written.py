@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 TRAINING = Path(__file__).parents[2] / "training"
-ROWS, FOUND, ANSWERS, REPLIES, GENERAL, CONTRAST, TABLES = (
+ROWS, FOUND, PHRASED, ANSWERS, REPLIES, GENERAL, CONTRAST, TABLES = (
     [json.loads(line) for line in (TRAINING / "written" / name).read_text("utf-8").splitlines()]
     for name in (
-        "passages.jsonl", "found.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl", "contrast.jsonl",
+        "passages.jsonl", "found.jsonl", "phrased.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl", "contrast.jsonl",
         "tables.jsonl",
     )
 )  # fmt: skip
@@ -40,6 +40,16 @@ def test_questions_to_what_was_found_name_what_answers_by_place_or_leave_it_open
             assert all(0 <= start < end for start, end in pieces or ())
     answered = [any(pieces for _, pieces in row["passages"]) for row in FOUND]
     assert 0.4 < sum(answered) / len(answered) < 0.9
+
+
+def test_questions_in_other_words_belong_to_one_that_was_written_and_differ_from_it() -> None:
+    asked = {row["question"] for row in FOUND}
+    assert len(PHRASED) > 2000
+    assert len({row["question"] for row in PHRASED}) == len(PHRASED)
+    for row in PHRASED:
+        assert row["question"] in asked
+        assert len({row["question"], *row["as"]}) == 3
+        assert all(3 <= len(way.split()) <= 40 for way in row["as"])
 
 
 def test_sentences_of_answers_are_true_or_false_of_passages_that_were_found() -> None:
