@@ -1,36 +1,34 @@
 """Backends: which index and which embedder serve, from the settings. Each is imported when it is chosen."""
 
-from citewell.embedding import Embedder
+from citewell.embedding import BuiltinEmbedder, Embedder, RememberedQueries
 from citewell.index import IndexWriter, PassageIndex
 from citewell.settings import Settings
 
 
 def make_embedder(settings: Settings) -> Embedder:
-    from citewell.embedding import BuiltinEmbedder, RememberedQueries
+    return RememberedQueries(_embedder(settings))
 
+
+def _embedder(settings: Settings) -> Embedder:
     match settings.embedder:
         case "builtin":
-            return RememberedQueries(BuiltinEmbedder())
+            return BuiltinEmbedder()
         case "cohere":
             from citewell.embedding.hosted_embedders import CohereEmbedder
 
             assert settings.cohere_api_key is not None  # noqa: S101 Settings checked it
-            return RememberedQueries(
-                CohereEmbedder(api_key=settings.cohere_api_key.get_secret_value(), base_url=settings.cohere_base_url)
-            )
+            return CohereEmbedder(api_key=settings.cohere_api_key.get_secret_value(), base_url=settings.cohere_base_url)
         case "openai":
             from citewell.embedding.hosted_embedders import OpenAIEmbedder
 
             assert settings.embedding_base_url is not None  # noqa: S101 Settings checked it
             assert settings.embedding_model is not None  # noqa: S101 Settings checked it
             key = settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else None
-            return RememberedQueries(
-                OpenAIEmbedder(
-                    base_url=settings.embedding_base_url,
-                    model=settings.embedding_model,
-                    dimensions=settings.embedding_dimensions,
-                    api_key=key,
-                )
+            return OpenAIEmbedder(
+                base_url=settings.embedding_base_url,
+                model=settings.embedding_model,
+                dimensions=settings.embedding_dimensions,
+                api_key=key,
             )
 
 

@@ -74,7 +74,6 @@ class InvalidFilterError(InvalidInputError):
 
     def __init__(self, key: str, valid: Sequence[str]) -> None:
         super().__init__(f"Unknown filter {key!r:.60}. Valid filters: {', '.join(valid)}.", field="filters")
-        self.valid = tuple(valid)
 
 
 class InvalidSessionError(InvalidInputError):

@@ -10,9 +10,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Literal, TextIO
 
 import structlog
@@ -21,9 +20,6 @@ from citewell.errors import CitewellError
 
 Level = Literal["debug", "info", "warning", "error"]
 Stage = Literal["startup", "chat", "retrieval", "agent", "response", "limits", "health", "ingest", "database"]
-
-_TRACEPARENT: ContextVar[str | None] = ContextVar("traceparent", default=None)
-
 
 Warned = tuple[Level, Stage, str, str | None]
 """What makes two lines the same: level, stage, message and error."""
@@ -101,22 +97,15 @@ def configure(level: Level = "info", stream: TextIO | None = None, *, secrets: S
         logging.getLogger(library).setLevel("CRITICAL")
 
 
-@contextmanager
-def request_context(request_id: str, traceparent: str | None = None) -> Generator[None]:
+def request_context(request_id: str, traceparent: str | None = None) -> AbstractContextManager[None]:
     """Bind the request's id to every line of this task and of those it starts."""
-    token = _TRACEPARENT.set(traceparent)
-    with structlog.contextvars.bound_contextvars(
-        request_id=request_id, **({"traceparent": traceparent} if traceparent else {})
-    ):
-        try:
-            yield
-        finally:
-            _TRACEPARENT.reset(token)
+    trace = {"traceparent": traceparent} if traceparent else {}
+    return structlog.contextvars.bound_contextvars(request_id=request_id, **trace)
 
 
 def traceparent() -> str | None:
     """The W3C trace context of the request being served, to be passed on to services that we call."""
-    return _TRACEPARENT.get()
+    return structlog.contextvars.get_contextvars().get("traceparent")
 
 
 def short(session_id: str) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from citewell.config import QDRANT_COLLECTION
@@ -133,19 +133,12 @@ class Settings(BaseSettings):
             raise ValueError(f"{nearest} is a file; name a folder")
         return value
 
-    @field_validator("allowed_origins")
+    @field_validator("allowed_origins", "embed_origins")
     @classmethod
-    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _origins(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         for origin in value:
-            if origin != "*":
+            if origin != "*" or info.field_name != "allowed_origins":
                 _check_origin(origin)
-        return value
-
-    @field_validator("embed_origins")
-    @classmethod
-    def _frames(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in value:
-            _check_origin(origin)
         return value
 
     @field_validator("publishable_keys")

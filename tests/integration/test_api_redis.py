@@ -117,13 +117,13 @@ async def test_two_processes_share_kept_replies_and_what_is_being_made(redis: Re
         with pytest.raises(KeyConflict, match="still being made"):
             await other.begin("me", "k", b"request")
         assert isinstance(await other.begin("you", "k", b"request"), KeyClaim)
-        await claim.end(answering())
+        await one.end(claim, answering())
         assert await other.begin("me", "k", b"request") == tuple(answering())
         with pytest.raises(KeyConflict, match="another body"):
             await other.begin("me", "k", b"other")
         abandoned = await one.begin("me", "j", b"request")
         assert isinstance(abandoned, KeyClaim)
-        await abandoned.end([])
+        await one.end(abandoned, [])
         assert isinstance(await other.begin("me", "j", b"request"), KeyClaim)
 
 
@@ -163,7 +163,7 @@ async def test_a_redis_that_is_away_is_waited_for_once_then_this_process_counts(
             await free()
         claim = await replies.begin("me", "k", b"request")
         assert isinstance(claim, KeyClaim)
-        await claim.end(answering())
+        await replies.end(claim, answering())
         assert await replies.begin("me", "k", b"request") == tuple(answering())
         assert (await shared.status()).status == "degraded"
         redis.thaw() if how == "frozen" else redis.start_again()

@@ -169,5 +169,5 @@ async def test_a_thousand_streams_at_once_all_end_and_leave_nothing_behind() -> 
         assert all(b"event: done" in task.result() for task in asked)
         await nothing_left(server)
         state = server.server.lifespan.state["citewell"]
-        assert state.concurrency.taken == len(state.open_runs) == 0
+        assert state.concurrency.taken == len(state.open_runs.runs) == 0
     assert engine.finished == len({question.text for question in engine.questions}) == STREAMS

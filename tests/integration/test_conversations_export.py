@@ -12,7 +12,7 @@ import pytest
 
 from citewell.conversations import address_of, new_session_id
 from citewell.conversations.author_report import report_of
-from citewell.conversations.export import session_lines
+from citewell.conversations.export import turn_line
 from citewell.conversations.migrations import migrate
 from citewell.conversations.store import ConversationStore
 from tests.integration.turns import a_question, an_answer
@@ -34,7 +34,7 @@ async def test_a_session_is_exported_a_turn_a_line_oldest_first(store: Conversat
     await store.save(replace(a_question(session_id, "second"), selection="Selected."), second)
     await store.feedback(session_id, first.id, "down", "Hm.")
 
-    lines = [line async for line in session_lines(store, session_id)]
+    lines = [turn_line(turn) async for turn in store.turns(session_id)]
 
     assert all(line.isascii() and "\n" not in line for line in lines)
     turns = [json.loads(line) for line in lines]
@@ -52,8 +52,8 @@ async def test_a_session_is_exported_a_turn_a_line_oldest_first(store: Conversat
     assert datetime.fromisoformat(turns[0]["created_at"]) < datetime.fromisoformat(turns[1]["created_at"])
 
 
-async def test_a_session_that_is_not_there_has_no_lines(store: ConversationStore) -> None:
-    assert [line async for line in session_lines(store, new_session_id())] == []
+async def test_a_session_that_is_not_there_has_no_turns(store: ConversationStore) -> None:
+    assert [turn async for turn in store.turns(new_session_id())] == []
 
 
 async def test_the_report_reads_the_store(store: ConversationStore) -> None:

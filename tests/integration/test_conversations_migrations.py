@@ -107,7 +107,7 @@ async def revision_of(address: Address) -> str | None:
 
 
 async def test_a_new_database_has_the_tables_that_the_code_expects(empty_address: Address) -> None:
-    assert await migrate(empty_address) == NEWEST
+    await migrate(empty_address)
     assert await revision_of(empty_address) == NEWEST
     assert await shape_of(empty_address) == await shape_of_the_tables(empty_address)
 
@@ -211,8 +211,8 @@ async def test_migrating_again_changes_nothing(empty_address: Address) -> None:
 
 async def test_workers_that_start_together_may_all_migrate(empty_address: Address) -> None:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(migrate(empty_address)) for _ in range(6)]
-    assert {task.result() for task in tasks} == {NEWEST}
+        for _ in range(6):
+            group.create_task(migrate(empty_address))
     assert await revision_of(empty_address) == NEWEST
 
 

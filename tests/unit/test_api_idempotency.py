@@ -19,7 +19,7 @@ class Clock:
 async def finish(replies: IdempotencyStore, caller: str, key: str, events: list[AnswerEvent] | None = None) -> None:
     claim = await replies.begin(caller, key, b"request")
     assert isinstance(claim, KeyClaim)
-    await claim.end(answering() if events is None else events)
+    await replies.end(claim, answering() if events is None else events)
 
 
 async def test_a_finished_answer_is_given_again() -> None:
@@ -34,7 +34,7 @@ async def test_another_request_is_a_conflict_before_and_after_the_end() -> None:
     assert isinstance(claim, KeyClaim)
     with pytest.raises(KeyConflict, match="another body"):
         await replies.begin("me", "k", b"other")
-    await claim.end(answering())
+    await replies.end(claim, answering())
     with pytest.raises(KeyConflict, match="another body"):
         await replies.begin("me", "k", b"other")
 

@@ -30,7 +30,6 @@ def entry(
 ) -> AuthorEntry:
     return AuthorEntry(
         question=question,
-        mode="general",
         status="refused" if refused else "success",
         asked_at=SINCE + timedelta(hours=hours),
         confidence=confidence,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.conversations import new_session_id, session_id_of, shown_session
+from citewell.conversations import new_session_id, session_id_of
 from citewell.errors import InvalidSessionError
 
 
@@ -45,7 +45,3 @@ def test_the_example_of_the_documentation_is_refused_with_the_remedy(text: str) 
 
 def test_a_new_id_is_one_that_is_taken() -> None:
     assert session_id_of(made := new_session_id()) == made
-
-
-def test_a_log_line_shows_too_little_to_read_a_session_back() -> None:
-    assert shown_session("3f2504e0-4f89-41d3-9a0c-0305e82c3301") == "3f2504e0"

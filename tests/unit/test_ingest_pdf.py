@@ -3,8 +3,8 @@
 import pytest
 
 from citewell.document import Code, Heading, Paragraph, Table, prose
-from citewell.ingest.formats.pdf import PdfText, read_pdf
-from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, PrintedPiece, assembled, lines_of
+from citewell.ingest.formats.pdf import read_pdf
+from citewell.ingest.formats.pdf_text import PdfText, PrintedLine, PrintedPage, PrintedPiece, assembled, lines_of
 from tests.support.pdf import Text, lines, printed
 
 PROSE = [

@@ -33,7 +33,7 @@ from citewell.api.mcp_endpoint import McpEndpoint
 from citewell.api.metrics import Metrics
 from citewell.api.middleware import ExchangeMiddleware, exchange_of, failure_response
 from citewell.api.openapi import DESCRIPTION, DocumentedApp
-from citewell.api.options import ApiOptions, ApiParts, OpenParts, Probe
+from citewell.api.options import ApiOptions, ApiParts, OpenParts
 from citewell.api.static_files import StaticFolder, static_router
 from citewell.api.streams import OpenRuns
 from citewell.api.widget import WidgetFiles, widget_router
@@ -159,7 +159,7 @@ def _state(parts: ApiParts, options: ApiOptions, shared: SharedState | None, met
         ),
         open_runs=OpenRuns(answer_seconds=options.answer_seconds, stop_seconds=options.stop_seconds),
         health=HealthChecks(
-            _probes(parts, shared),
+            parts.probes if shared is None else {**parts.probes, "rate_limits": shared.status},
             probe_seconds=options.probe_seconds,
             cache_seconds=options.health_cache_seconds,
         ),
@@ -168,10 +168,6 @@ def _state(parts: ApiParts, options: ApiOptions, shared: SharedState | None, met
         mcp=McpEndpoint(parts),
         warm=asyncio.Event(),
     )
-
-
-def _probes(parts: ApiParts, shared: SharedState | None) -> Mapping[str, Probe]:
-    return parts.probes if shared is None else {**parts.probes, "rate_limits": shared.status}
 
 
 async def _warm_up(state: ApiState, app: FastAPI) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime
 
 from starlette.requests import Request
 
@@ -15,6 +16,7 @@ from citewell.api.mcp_endpoint import McpEndpoint
 from citewell.api.metrics import Metrics
 from citewell.api.options import ApiOptions, ApiParts
 from citewell.api.streams import OpenRuns
+from citewell.errors import CitewellError
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,13 @@ class ApiState:
     mcp: McpEndpoint
     warm: asyncio.Event
     """Set when the first question need not wait for anything to be loaded."""
+
+    async def published_at(self) -> datetime | None:
+        """When the book was published; None when that cannot be told."""
+        try:
+            return (await self.parts.generation()).created_at if self.parts.generation else None
+        except CitewellError:
+            return None
 
 
 def state_of(request: Request) -> ApiState:

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 
 from citewell.api.options import ReadableBook
 from citewell.api.suggestions import Suggestions
@@ -16,19 +15,18 @@ _HOST = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
 class BookContents:
     """The table of contents, kept for a few seconds."""
 
-    def __init__(self, book: ReadableBook, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, book: ReadableBook) -> None:
         self._book = book
-        self._clock = clock
         self._contents: list[PageEntry] = []
         self._paths: dict[str, PageEntry] = {}
         self._read_at: float | None = None
         self._suggestions = Suggestions(book)
 
     async def contents(self) -> list[PageEntry]:
-        if self._read_at is None or self._clock() - self._read_at > CONTENTS_SECONDS:
+        if self._read_at is None or time.monotonic() - self._read_at > CONTENTS_SECONDS:
             self._contents = await self._book.pages()
             self._paths = {_path(page.url): page for page in self._contents}
-            self._read_at = self._clock()
+            self._read_at = time.monotonic()
         return self._contents
 
     async def page(self, url: str) -> Page:

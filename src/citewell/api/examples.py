@@ -108,8 +108,4 @@ def example_reply(dialect: Dialect) -> object:
 def example_stream(dialect: Dialect) -> str:
     rendering = dialect.stream(EXAMPLE_ID)
     shown = [wire for event in _EVENTS for wire in rendering.render(event)]
-    names = [f"event: {event.name}\n" if event.name else "" for event in shown]
-    return "".join(
-        f"id: {number}\n{name}data: {event.data}\n\n"
-        for number, (name, event) in enumerate(zip(names, shown, strict=True), start=1)
-    )
+    return "".join(event.numbered(number) for number, event in enumerate(shown, start=1))

@@ -34,7 +34,8 @@ async def admitted(request: Request, policy: Policy = "address", audience: Audie
     Raises what the table of statuses knows.
     """
     state, exchange = state_of(request), exchange_of(request)
-    address = address_of(request)
+    peer = request.client.host if request.client else None
+    address = client_address(peer, request.headers.getlist("x-forwarded-for"), state.options.proxies)
     standing = await state.rate_limiter.admit(policy, address)
     exchange.rate_limits.append(standing)
     standing.check()
@@ -47,11 +48,6 @@ def caller_of(request: Request) -> Caller:
     """Who was admitted."""
     caller: Caller = request.scope["citewell.caller"]
     return caller
-
-
-def address_of(request: Request) -> str:
-    peer = request.client.host if request.client else None
-    return client_address(peer, request.headers.getlist("x-forwarded-for"), state_of(request).options.proxies)
 
 
 async def raw_body(request: Request) -> bytes:

@@ -13,7 +13,6 @@ from citewell.api.guarded_route import GuardedRoute
 from citewell.api.health_checks import Findings
 from citewell.api.middleware import json_reply
 from citewell.api.openapi import GUARD, HEADERS, KEYED, LIMITS, failures, reply
-from citewell.errors import CitewellError
 
 router = APIRouter(tags=["health"], dependencies=HEADERS)
 
@@ -99,7 +98,9 @@ metered = APIRouter(dependencies=KEYED, route_class=MeteredRoute)
 )
 async def metrics(request: Request) -> Response:
     state = state_of(request)
-    body = state.metrics.exposition(generation_age=await _generation_age(state))
+    published_at = await state.published_at()
+    age = (datetime.now(UTC) - published_at).total_seconds() if published_at else None
+    body = state.metrics.exposition(generation_age=age)
     return Response(body, headers={"content-type": state.metrics.content_type})
 
 
@@ -112,15 +113,6 @@ async def _not_ready(state: ApiState) -> str | None:
     if not state.warm.is_set():
         return "The server is warming up"
     return (await state.health.look()).reason
-
-
-async def _generation_age(state: ApiState) -> float | None:
-    if state.parts.generation is None:
-        return None
-    try:
-        return (datetime.now(UTC) - (await state.parts.generation()).created_at).total_seconds()
-    except CitewellError:
-        return None
 
 
 def health_reply(found: Findings, version: str) -> bytes:

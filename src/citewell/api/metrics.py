@@ -1,6 +1,7 @@
 """Numbers for Prometheus. The only module that imports prometheus_client. One registry for each app, no global."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -25,47 +26,26 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._requests = Counter("citewell_requests", "Replies", ("route", "method", "status"), registry=self._registry)
-        self._latency = self._histogram("citewell_request_seconds", "Whole request", "route")
-        self._first_text = self._histogram(
-            "citewell_first_text_seconds", "From the request to the first text", "dialect"
-        )
-        self._retrieval = self._histogram("citewell_retrieval_seconds", "First search of a question")
-        self._model = self._histogram("citewell_model_seconds", "From the passages to the end of the answer")
-        self._answers = Counter(
-            "citewell_answers", "Finished questions by outcome", ("dialect", "outcome"), registry=self._registry
-        )
-        self._dropped = Counter(
-            "citewell_dropped_sentences", "Sentences without support that were not shown", registry=self._registry
-        )
-        self._calls = Counter("citewell_model_calls", "Calls of the hosted model", ("key",), registry=self._registry)
-        self._tokens = Counter("citewell_model_tokens", "Tokens of the hosted model", ("key",), registry=self._registry)
-        self._spent = Counter(
-            "citewell_model_budget_refusals", "Calls not made as the budget is spent", registry=self._registry
-        )
-        self._budget = Gauge(
-            "citewell_model_budget",
-            "What the hosted model may cost, in all and for each key",
-            ("of", "what"),
-            registry=self._registry,
-            multiprocess_mode="max",
-        )
-        self._reasons = Counter(
-            "citewell_drop_reasons", "Why sentences were dropped", ("why",), registry=self._registry
-        )
-        self._limited = Counter("citewell_limited", "Requests refused by a limit", ("policy",), registry=self._registry)
-        self._open = Gauge(
-            "citewell_open_questions", "Questions being answered", registry=self._registry, multiprocess_mode="livesum"
-        )
-        self._generation = Gauge(
-            "citewell_generation_age_seconds",
-            "Since the index was published",
-            registry=self._registry,
-            multiprocess_mode="mostrecent",
-        )
-
-    def _histogram(self, name: str, help_text: str, *labels: str) -> Histogram:
-        return Histogram(name, help_text, labels, buckets=_SECONDS, registry=self._registry)
+        counter = partial(Counter, registry=self._registry)
+        gauge = partial(Gauge, registry=self._registry)
+        histogram = partial(Histogram, registry=self._registry, buckets=_SECONDS)
+        self._requests = counter("citewell_requests", "Replies", ("route", "method", "status"))
+        self._latency = histogram("citewell_request_seconds", "Whole request", ("route",))
+        self._first_text = histogram("citewell_first_text_seconds", "From the request to the first text", ("dialect",))
+        self._retrieval = histogram("citewell_retrieval_seconds", "First search of a question")
+        self._model = histogram("citewell_model_seconds", "From the passages to the end of the answer")
+        self._answers = counter("citewell_answers", "Finished questions by outcome", ("dialect", "outcome"))
+        self._dropped = counter("citewell_dropped_sentences", "Sentences without support that were not shown")
+        self._calls = counter("citewell_model_calls", "Calls of the hosted model", ("key",))
+        self._tokens = counter("citewell_model_tokens", "Tokens of the hosted model", ("key",))
+        self._spent = counter("citewell_model_budget_refusals", "Calls not made as the budget is spent")
+        most = "What the hosted model may cost, in all and for each key"
+        self._budget = gauge("citewell_model_budget", most, ("of", "what"), multiprocess_mode="max")
+        self._reasons = counter("citewell_drop_reasons", "Why sentences were dropped", ("why",))
+        self._limited = counter("citewell_limited", "Requests refused by a limit", ("policy",))
+        self._open = gauge("citewell_open_questions", "Questions being answered", multiprocess_mode="livesum")
+        age = "Since the index was published"
+        self._generation = gauge("citewell_generation_age_seconds", age, multiprocess_mode="mostrecent")
 
     def replied(self, route: str, method: str, status: int, seconds: float) -> None:
         self._requests.labels(route, method, str(status)).inc()

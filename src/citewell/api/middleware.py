@@ -128,10 +128,8 @@ class ExchangeMiddleware:
         reply["x-request-id"] = exchange.request_id
         for name, value in API_HEADERS.items():
             reply.setdefault(name, value)
-        for name, value in rate_limit_headers(exchange.rate_limits).items():
-            reply[name] = value
-        for name, value in self._origins.headers(request).items():
-            reply[name] = value
+        reply.update(rate_limit_headers(exchange.rate_limits))
+        reply.update(self._origins.headers(request))
         if traceparent := traceparent_of(request):
             reply["traceparent"] = traceparent
 

@@ -33,7 +33,7 @@ from citewell.api.openapi import (
 )
 from citewell.api.questions import answered
 from citewell.conversations.session_ids import new_session_id
-from citewell.errors import CitewellError, NotFoundError
+from citewell.errors import NotFoundError
 
 router = APIRouter(tags=["other protocols"], dependencies=KEYED, route_class=GuardedRoute)
 
@@ -51,7 +51,9 @@ async def completions(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     exchange = exchange_of(request)
-    exchange.dialect = dialect = OpenAIDialect(created=int(time.time()), base=_base(request))
+    # Where the book's own addresses can be opened: a client elsewhere knows no other site.
+    base = state_of(request).options.public_url or str(request.base_url)
+    exchange.dialect = dialect = OpenAIDialect(created=int(time.time()), base=base)
     question = dialect.question(asked, new_session_id=new_session_id(), request_id=exchange.request_id)
     return await answered(request, question, idempotency_key, streaming=asked.stream)
 
@@ -61,11 +63,6 @@ async def responses(request: Request) -> Response:
     """Where some clients go by default."""
     del request
     raise NotFoundError("This server speaks chat completions: POST /v1/chat/completions, not /v1/responses.")
-
-
-def _base(request: Request) -> str:
-    """Where the book's own addresses can be opened: a client elsewhere knows no other site."""
-    return state_of(request).options.public_url or str(request.base_url)
 
 
 @router.get(
@@ -93,9 +90,5 @@ async def model(
 
 
 async def _model(request: Request) -> ModelEntry:
-    published = state_of(request).parts.generation
-    try:
-        created = (await published()).created_at.timestamp() if published else time.time()
-    except CitewellError:
-        created = time.time()
-    return ModelEntry(created=int(created))
+    published_at = await state_of(request).published_at()
+    return ModelEntry(created=int(published_at.timestamp() if published_at else time.time()))

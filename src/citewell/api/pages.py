@@ -106,7 +106,8 @@ async def questions(
         ),
     ] = "",
 ) -> Response:
-    return json_reply(questions_reply(await state_of(request).book.questions(url)))
+    offered = await state_of(request).book.questions(url)
+    return json_reply(json.dumps(offered, ensure_ascii=False).encode())
 
 
 @router.get(
@@ -135,10 +136,6 @@ async def page(
 def pages_reply(pages: list[PageEntry]) -> bytes:
     entries = [PageListEntry(url=page.url, title=page.title, module=page.module) for page in pages]
     return b"[" + b",".join(encoded(entry) for entry in entries) + b"]"
-
-
-def questions_reply(questions: list[str]) -> bytes:
-    return json.dumps(questions, ensure_ascii=False).encode()
 
 
 def page_reply(page: Page) -> bytes:

@@ -121,13 +121,12 @@ def _reader(request: Request, asked: ChatRunRequest) -> Question:
 
 def dialect_of(body: Json) -> Dialect:
     """Raises InvalidInputError when the body speaks both dialects or neither."""
-    dialects: tuple[Dialect, ...] = (QUERY_DIALECT, MESSAGE_DIALECT)
-    spoken = [dialect for dialect in dialects if isinstance(body, Mapping) and dialect.asks_with in body]
+    dialects: dict[str, Dialect] = {"query": QUERY_DIALECT, "message": MESSAGE_DIALECT}
+    spoken = [dialect for field, dialect in dialects.items() if isinstance(body, Mapping) and field in body]
     if len(spoken) == 1:
         return spoken[0]
-    names = " and ".join(dialect.asks_with for dialect in dialects)
     found = "both" if spoken else "neither"
-    raise InvalidInputError(f"Of {names} the body must have exactly one; it has {found}.", field=dialects[0].asks_with)
+    raise InvalidInputError(f"Of query and message the body must have exactly one; it has {found}.", field="query")
 
 
 async def answered(request: Request, question: Question, key: str | None, *, streaming: bool) -> Response:
@@ -160,7 +159,7 @@ async def _begun(request: Request, question: Question, key: str | None) -> tuple
     found = None if key is None else await state.idempotency.begin(caller.name, key, await request.body())
     seen: list[AnswerEvent] = []
     if isinstance(found, KeyClaim):
-        exchange.held.push_async_callback(found.end, seen)
+        exchange.held.push_async_callback(state.idempotency.end, found, seen)
     is_kept = isinstance(found, tuple)
     if not is_kept:
         exchange.held.push_async_callback(await state.concurrency.take())

@@ -1,9 +1,7 @@
 """Static files from the package's assets: the page at `/`, the API's reference at `/docs`, the widget."""
 
 import mimetypes
-from collections.abc import Iterator
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
@@ -19,27 +17,18 @@ class StaticFolder:
     def __init__(self, folder: str, policy: str | None = None) -> None:
         self._policy = policy or page_policy()
         self._files: dict[str, tuple[bytes, str]] = {}
-        root = files("citewell").joinpath("assets", folder)
-        if root.is_dir():
-            self._read(root, "")
-
-    def _read(self, folder: Traversable, prefix: str) -> None:
-        for file in folder.iterdir():
-            if file.is_dir():
-                self._read(file, f"{prefix}{file.name}/")
-            elif not file.name.startswith((".", "_")):
-                suffix = "." + file.name.rpartition(".")[2]
-                media_type = _TYPES.get(suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-                self._files[prefix + file.name] = (file.read_bytes(), media_type)
+        root = Path(__file__).parents[1] / "assets" / folder
+        for file in root.rglob("[!._]*"):
+            if file.is_file():
+                media_type = _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0]
+                name = file.relative_to(root).as_posix()
+                self._files[name] = (file.read_bytes(), media_type or "application/octet-stream")
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
 
     def __getitem__(self, name: str) -> bytes:
         return self._files[name][0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
 
     def response(self, name: str, status: int = 200, *, cache: str = "no-cache") -> Response:
         if name not in self._files:

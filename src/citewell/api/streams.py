@@ -6,6 +6,7 @@ A run is closed when its exchange ends, also if its stream never started.
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Sequence
+from itertools import count
 from typing import TypeVar
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -29,26 +30,17 @@ class OpenRuns:
     def __init__(self, *, answer_seconds: float, stop_seconds: float) -> None:
         self.answer_seconds = answer_seconds
         self._stop_seconds = stop_seconds
-        self._runs: set[AnswerRun] = set()
+        self.runs: set[AnswerRun] = set()
         self.stops_at: float | None = None
         # The library would cut every stream at the signal; ours get a while to end.
         AppStatus.enable_automatic_graceful_drain = False
-
-    def __len__(self) -> int:
-        return len(self._runs)
 
     def stop(self) -> None:
         """Let open runs go on for a while, then end them with an error. May be called more than once."""
         if self.stops_at is None:
             self.stops_at = asyncio.get_running_loop().time() + self._stop_seconds
-            for run in self._runs:
+            for run in self.runs:
                 run.shorten()
-
-    def add(self, run: "AnswerRun") -> None:
-        self._runs.add(run)
-
-    def discard(self, run: "AnswerRun") -> None:
-        self._runs.discard(run)
 
 
 class AnswerRun:
@@ -74,7 +66,7 @@ class AnswerRun:
         self._begun = self._searched = time.perf_counter()
         self._said = False
         self.seen = seen
-        open_runs.add(self)
+        open_runs.runs.add(self)
         metrics.opened()
 
     async def next(self) -> AnswerEvent:
@@ -122,7 +114,7 @@ class AnswerRun:
             self._waiting.reschedule(self._deadline())
 
     async def aclose(self) -> None:
-        self._open_runs.discard(self)
+        self._open_runs.runs.discard(self)
         self._metrics.closed()
         await self._events.aclose()
         if self.seen and not self.ended:
@@ -220,15 +212,10 @@ class EventStream(EventSourceResponse):
 async def _encoded(
     run: AnswerRun, rendering: StreamRendering, shown: Sequence[WireEvent]
 ) -> AsyncGenerator[bytes, None]:
-    number = 0
+    numbers = count(1)
     while True:
-        lines = []
-        for event in shown:
-            number += 1
-            name = f"event: {event.name}\n" if event.name else ""
-            lines.append(f"id: {number}\n{name}data: {event.data}\n\n")
-        if lines:
-            yield "".join(lines).encode("ascii")
+        if shown:
+            yield "".join(event.numbered(next(numbers)) for event in shown).encode("ascii")
         if run.ended:
             return
         try:

@@ -50,18 +50,19 @@ class Suggestions:
 
     def __init__(self, book: ReadableBook) -> None:
         self._book = book
-        self._contents: list[PageEntry] | None = None
-        self._contents_of_pages: list[PageEntry] | None = None
-        self._questions: list[str] = []
+        self._contents: list[PageEntry] = []
+        self._questions: list[str] | None = None
         self._of_pages: dict[str, list[str]] = {}
         self._seeking = asyncio.Lock()
+
+    def _begin_anew(self, contents: list[PageEntry]) -> None:
+        if self._contents != contents:
+            self._contents, self._questions, self._of_pages = contents, None, {}
 
     async def of_page(self, contents: list[PageEntry], page: PageEntry) -> list[str]:
         """Questions that this page answers, best kinds first. Raises what a search raises."""
         async with self._seeking:
-            if self._contents_of_pages is not contents and self._contents_of_pages != contents:
-                self._of_pages = {}
-                self._contents_of_pages = contents
+            self._begin_anew(contents)
             if page.url not in self._of_pages:
                 self._of_pages[page.url] = [question async for question in self._found_on(page)]
             return self._of_pages[page.url]
@@ -75,9 +76,9 @@ class Suggestions:
     async def of(self, contents: list[PageEntry]) -> list[str]:
         """Raises what a search raises."""
         async with self._seeking:  # who comes meanwhile waits for what is found, instead of seeking it too
-            if self._contents != contents:
+            self._begin_anew(contents)
+            if self._questions is None:
                 self._questions = [question async for question in self._found(contents)]
-                self._contents = contents
             return self._questions
 
     async def _found(self, contents: Sequence[PageEntry]) -> AsyncIterator[str]:

@@ -1,6 +1,7 @@
 """The command line: parse, call, print. Each command imports what it needs when it runs."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -54,10 +55,17 @@ def _evaluation_is_missing(arguments: Annotated[list[str] | None, typer.Argument
 
 def add_commands(app: typer.Typer) -> None:
     """All of Citewell's own; the evaluation's come from its distribution."""
-    from citewell.cli import ask, author, check, demo, indexing, serving
+    from citewell.cli.ask import ask, verify
+    from citewell.cli.author import conversations, export, purge
+    from citewell.cli.check import check
+    from citewell.cli.demo import demo
+    from citewell.cli.indexing import index, ingest, search, validate
+    from citewell.cli.serving import mcp, serve, widget
 
-    for module in (demo, indexing, ask, check, serving, author):
-        module.add_to(app)
+    of_the_book: list[Callable[..., None]] = [demo, ingest, search, index, validate, ask, verify, check]
+    of_the_server: list[Callable[..., None]] = [serve, widget, mcp, conversations, export, purge]
+    for command in of_the_book + of_the_server:
+        app.command()(command)
 
 
 def main() -> None:

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.start import open_book
-from citewell.errors import InvalidInputError
+from citewell.cli.start import open_book, text_of
 from citewell.values import Answer, Completed, TextReleased
 
 if TYPE_CHECKING:
     from citewell.book import Asking, Book
     from citewell.contracts import DeterminismRecord
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command("ask")(ask)
-    app.command("verify")(verify)
 
 
 def ask(
@@ -85,14 +79,7 @@ def _print_sources(answer: Answer) -> None:
 
 
 def _asking(selected: Path | None, top_k: int) -> "Asking":
-    return {"top_k": top_k} if selected is None else {"top_k": top_k, "selected_text": _selection(selected)}
-
-
-def _selection(path: Path) -> str:
-    try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"The selected text cannot be read from {path}: {error}.") from error
+    return {"top_k": top_k} if selected is None else {"top_k": top_k, "selected_text": text_of(selected)}
 
 
 def verify(

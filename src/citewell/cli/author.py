@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("conversations")(conversations)
-    app.command("export")(export)
-    app.command("purge")(purge)
-
-
 def conversations(
     days: Annotated[int, typer.Option(min=1, max=3650, help="How far to look back")] = 30,
     html: Annotated[Path | None, typer.Option(help="Write a page with plots here")] = None,
@@ -66,11 +60,11 @@ def conversations(
 
 def export(session: Annotated[str, typer.Option(help="The session's id")]) -> None:
     """Print a session's turns as JSON lines, oldest first."""
-    from citewell.conversations.export import session_lines
+    from citewell.conversations.export import turn_line
 
     async def lines(store: "ConversationStore", _: "Settings") -> None:
-        async for line in session_lines(store, session):
-            print(line)
+        async for turn in store.turns(session):
+            print(turn_line(turn))
 
     _with_store(lines)
 

@@ -2,23 +2,18 @@
 
 import asyncio
 import json
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell.cli.start import open_book
+from citewell.cli.start import open_book, text_of
 from citewell.errors import CitewellError, InvalidInputError
 
 if TYPE_CHECKING:
     from citewell.book import Book
     from citewell.judge import Checked
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command("check")(check)
 
 
 def check(
@@ -38,8 +33,8 @@ def check(
     if jsonl is not None:
         asyncio.run(_check_lines(jsonl))
         return
-    given = [_read(path) for path in passages] if passages else None
-    checked = asyncio.run(_check(_read(text or Path("-")), given))
+    given = [text_of(path) for path in passages] if passages else None
+    checked = asyncio.run(_check(text_of(text or Path("-")), given))
     if as_json:
         print(json.dumps(_document(checked), ensure_ascii=True))
     else:
@@ -56,7 +51,7 @@ async def _check(text: str, passages: list[str] | None) -> "Checked":
 async def _check_lines(path: Path) -> None:
     """A line that cannot be checked is answered with its error: as many lines come out as went in."""
     async with open_book() as book:
-        for line in _read(path).splitlines():
+        for line in text_of(path).splitlines():
             if line.strip():
                 print(json.dumps(await _checked_line(book, line), ensure_ascii=True), flush=True)
 
@@ -89,23 +84,11 @@ def _print(checked: "Checked") -> None:
     marks = {"supported": "+", "contradicted": "-", "not_stated": "?"}
     for sentence in checked.sentences:
         print(f"{marks[sentence.outcome]} {sentence.score:.2f}  {' '.join(sentence.text.split())}")
-        for line in _quoted(sentence.passage, sentence.quote_start, sentence.quote_end, checked):
-            print(f"          {line}")
+        if sentence.passage is not None and sentence.quote_start is not None:
+            passage = checked.passages[sentence.passage - 1]
+            quote = passage.text[sentence.quote_start : sentence.quote_end]
+            print(f"          {passage.section_url or f'passage {sentence.passage}'}: {' '.join(quote.split())}")
         if sentence.reason:
             print(f"          ({sentence.reason})")
     count = sum(sentence.outcome == "supported" for sentence in checked.sentences)
     print(f"{count} of {len(checked.sentences)} sentences are supported.")
-
-
-def _quoted(number: int | None, start: int | None, end: int | None, checked: "Checked") -> Iterator[str]:
-    if number is not None and start is not None:
-        passage = checked.passages[number - 1]
-        where = passage.section_url or f"passage {number}"
-        yield f"{where}: {' '.join(passage.text[start:end].split())}"
-
-
-def _read(path: Path) -> str:
-    try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{path} cannot be read: {error}.") from error

@@ -22,10 +22,6 @@ _FIRST_PAGE = "/docs/module-1-ros2/what-is-ros-2"
 """By this a demo that was read before is told from somebody's own book."""
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("demo")(demo)
-
-
 def demo(
     host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on")] = 8000,

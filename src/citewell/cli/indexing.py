@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else")]
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("ingest")(ingest)
-    app.command("search")(search)
-    app.command("index")(index)
-    app.command("validate")(validate)
-
-
 def ingest(
     source: Annotated[
         str, typer.Argument(help="A folder, a file (Markdown, HTML, PDF, EPUB) or the URL of a site or sitemap")

@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from citewell.settings import Settings
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("serve")(serve)
-    app.command("widget")(widget)
-    app.command("mcp")(mcp)
-
-
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on")] = 8000,

@@ -1,6 +1,10 @@
 """What every command begins with."""
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from citewell.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from citewell.book import Book
@@ -22,3 +26,11 @@ def open_book() -> "Book":
     from citewell.book import open as opened
 
     return opened(settings=settings())
+
+
+def text_of(path: Path) -> str:
+    """What a file says; - is standard input."""
+    try:
+        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{path} cannot be read: {error}.") from error

@@ -5,7 +5,7 @@ Import those three modules only where a store is opened.
 
 from citewell.conversations.database_url import Address, address_of
 from citewell.conversations.history import HISTORY_TOKENS, last_turns
-from citewell.conversations.session_ids import new_session_id, session_id_of, shown_session
+from citewell.conversations.session_ids import new_session_id, session_id_of
 from citewell.conversations.turns import AuthorEntry, Turn, TurnPage, Vote
 
 __all__ = [
@@ -19,5 +19,4 @@ __all__ = [
     "last_turns",
     "new_session_id",
     "session_id_of",
-    "shown_session",
 ]

@@ -1,20 +1,13 @@
-"""A session as JSON lines, one turn a line, oldest first, under the names of the table's columns."""
+"""A session's turns as JSON lines, under the names of the table's columns."""
 
 import json
-from collections.abc import AsyncIterator
 
 from citewell.conversations.rows import sources_of
-from citewell.conversations.store import ConversationStore
 from citewell.conversations.turns import Turn
 
 
-async def session_lines(store: ConversationStore, session_id: str) -> AsyncIterator[str]:
-    """Lines without their newline. Nothing for a session that is not there."""
-    async for turn in store.turns(session_id):
-        yield turn_line(turn)
-
-
 def turn_line(turn: Turn) -> str:
+    """Without its newline."""
     answer = turn.answer
     return json.dumps(
         {

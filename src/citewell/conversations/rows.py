@@ -20,11 +20,13 @@ SNIPPET = 500
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 QUESTION_COLUMNS = ("session_id", "owner", "query", "selected_text", "trace_id")
-ANSWER_COLUMNS = (
-    *("id", "session_id", "mode", "response", "status", "sources", "confidence", "confidence_level", "model"),
-    *("chunks_retrieved", "latency_ms", "refusal_reason", "low_confidence", "conflicting_info", "dropped_sentences"),
-    *("input_hash", "output_hash", "deterministic", "fallback_message", "related", "searched_for"),
+_AS_THEY_ARE = (
+    *("id", "mode", "status", "confidence", "confidence_level", "model", "chunks_retrieved", "refusal_reason"),
+    *("low_confidence", "conflicting_info", "dropped_sentences", "input_hash", "output_hash", "deterministic"),
+    "fallback_message",
 )
+"""Fields of an Answer that have a column of their own name."""
+ANSWER_COLUMNS = (*_AS_THEY_ARE, "session_id", "response", "sources", "latency_ms", "related", "searched_for")
 COLUMNS = (*ANSWER_COLUMNS, "owner", "query", "selected_text", "trace_id", "complete")
 
 
@@ -34,25 +36,11 @@ def columns_of(question: Question, answer: Answer, *, complete: bool) -> dict[st
     check_text("answer", answer.text, answer.refusal_reason or "", answer.fallback_message or "", *_strings(sources))
     return {
         **question_columns_of(question),
-        "id": answer.id,
+        **{name: getattr(answer, name) for name in _AS_THEY_ARE},
         "response": answer.text,
         "sources": sources,
-        "mode": answer.mode,
-        "chunks_retrieved": answer.chunks_retrieved,
         "latency_ms": answer.elapsed_ms,
-        "status": answer.status,
         "complete": complete,
-        "confidence": answer.confidence,
-        "confidence_level": answer.confidence_level,
-        "low_confidence": answer.low_confidence,
-        "conflicting_info": answer.conflicting_info,
-        "dropped_sentences": answer.dropped_sentences,
-        "refusal_reason": answer.refusal_reason,
-        "fallback_message": answer.fallback_message,
-        "model": answer.model,
-        "input_hash": answer.input_hash,
-        "output_hash": answer.output_hash,
-        "deterministic": answer.deterministic,
         "related": [asdict(place) for place in answer.related] or None,
         "searched_for": answer.searched_for or None,
     }
@@ -95,41 +83,29 @@ def turn_of(row: Mapping[Any, Any]) -> Turn:
 
 
 def answer_of(row: Mapping[Any, Any]) -> Answer:
+    same = {name: row[name] for name in _AS_THEY_ARE}
+    # Rows of the plain table do not say how sure the answer was.
+    same |= {"confidence": row["confidence"] or 0.0, "confidence_level": row["confidence_level"] or "insufficient"}
     return Answer(
-        id=str(row["id"]),
+        **same,
         session_id=row["session_id"],
-        mode=row["mode"],
         text=row["response"],
-        status=row["status"],
         citations=citations_of(row["sources"]),
-        confidence=row["confidence"] or 0.0,
-        confidence_level=row["confidence_level"] or "insufficient",
-        model=row["model"],
-        chunks_retrieved=row["chunks_retrieved"],
         elapsed_ms=row["latency_ms"],
-        refusal_reason=row["refusal_reason"],
-        low_confidence=row["low_confidence"],
-        conflicting_info=row["conflicting_info"],
-        dropped_sentences=row["dropped_sentences"],
-        input_hash=row["input_hash"],
-        output_hash=row["output_hash"],
-        deterministic=row["deterministic"],
-        fallback_message=row["fallback_message"],
         related=tuple(Related(**place) for place in row["related"] or ()),
         searched_for=row["searched_for"] or "",
     )
 
 
 ENTRY_COLUMNS = (
-    *("query", "mode", "status", "created_at", "confidence", "latency_ms", "complete", "refusal_reason"),
-    *("conflicting_info", "feedback", "feedback_comment"),
+    *("query", "status", "created_at", "confidence", "latency_ms", "complete", "refusal_reason", "conflicting_info"),
+    *("feedback", "feedback_comment"),
 )
 
 
 def entry_of(row: Mapping[Any, Any]) -> AuthorEntry:
     return AuthorEntry(
         question=row["query"],
-        mode=row["mode"],
         status=row["status"],
         asked_at=row["created_at"],
         confidence=row["confidence"],

@@ -28,8 +28,3 @@ def session_id_of(text: str) -> str:
 
 def new_session_id() -> str:
     return str(uuid.uuid4())
-
-
-def shown_session(session_id: str) -> str:
-    """What may stand in a log line: enough to tell two sessions apart, too little to read one back."""
-    return session_id[:8]

@@ -21,14 +21,14 @@ from sqlalchemy.sql.dml import ReturningInsert
 from citewell.conversations import rows
 from citewell.conversations.database import Database
 from citewell.conversations.database_url import Address
-from citewell.conversations.history import HISTORY_TOKENS, last_turns
+from citewell.conversations.history import last_turns
 from citewell.conversations.schema import conversations, deleted_sessions, model_use
-from citewell.conversations.session_ids import session_id_of, shown_session
+from citewell.conversations.session_ids import session_id_of
 from citewell.conversations.transactions import Bounds
 from citewell.conversations.turns import AuthorEntry, ModelDay, Turn, TurnPage, Vote
 from citewell.conversations.variants import enter_session, insert_into, now
 from citewell.errors import InvalidInputError, NotFoundError
-from citewell.logs import log
+from citewell.logs import log, short
 from citewell.values import Answer, Message, Question
 
 _TOMBSTONES_KEPT = timedelta(days=1)  # no question takes longer
@@ -84,9 +84,7 @@ class ConversationStore:
 
         await self._database.write(work)
 
-    async def history(
-        self, session_id: str, *, owner: str = "", limit_messages: int, limit_tokens: int = HISTORY_TOKENS
-    ) -> tuple[Message, ...]:
+    async def history(self, session_id: str, *, owner: str = "", limit_messages: int) -> tuple[Message, ...]:
         """The last whole turns, oldest first. Turns without a word of reply are left out."""
         values = {"session_id": session_id_of(session_id), "owner": owner, "most": limit_messages // 2}
 
@@ -95,7 +93,7 @@ class ConversationStore:
             return [m for q, r in reversed(found) for m in (Message("user", q), Message("assistant", r))]
 
         messages = await self._database.read(work) if limit_messages > 1 else []
-        return last_turns(messages, limit_messages=limit_messages, limit_tokens=limit_tokens)
+        return last_turns(messages, limit_messages=limit_messages)
 
     async def save(self, question: Question, answer: Answer, *, complete: bool = True) -> None:
         """Save a turn once, however often it is called for the same answer id.
@@ -156,7 +154,7 @@ class ConversationStore:
 
     def _count_dropped(self, session_id: str) -> None:
         self.dropped_saves += 1
-        log("database", "dropped an answer after its session was deleted", session=shown_session(session_id))
+        log("database", "dropped an answer after its session was deleted", session=short(session_id))
 
     async def session(
         self, session_id: str, *, owner: str = "", limit: int = 50, before: str | None = None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-from citewell.values import Answer, Mode, Status
+from citewell.values import Answer, Status
 
 Vote = Literal["up", "down"]
 
@@ -45,7 +45,6 @@ class AuthorEntry:
     """A turn as the author of the book sees it: no session, no selection, no sources."""
 
     question: str
-    mode: Mode
     status: Status
     asked_at: datetime
     confidence: float | None

@@ -41,10 +41,6 @@ class _Line:
     start: int
     text: str
 
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
 
 @dataclass(slots=True)
 class _PlainReader:
@@ -67,30 +63,25 @@ class _PlainReader:
         if not line.text.strip():
             self.at += 1
             return
-        item = _ITEM.match(line.text)
-        if not item:
-            self._leave_items(_columns(line.text))
+        self._leave_items(_columns(line.text))
         within = tuple(number for _, number in self._items)
         if fence := _FENCE.match(line.text):
             start, end = self._fenced(lambda other: _closes(other, fence[1]))
             language, caption = code_info(fence[2])
-            self._add(Code(language, caption, start=start, end=end, within=within))
+            self.blocks.append(Code(language, caption, start=start, end=end, within=within))
         elif line.text.strip() == "$$":
             start, end = self._fenced(lambda other: other.strip() == "$$")
-            self._add(Formula(start=start, end=end, within=within))
+            self.blocks.append(Formula(start=start, end=end, within=within))
         elif heading := _HEADING.match(line.text):
             self._items.clear()
             start, end = self._until(self.at)
-            self._add(Heading(len(heading[1]), (heading[2] or "").strip(), start=start, end=end))
+            self.blocks.append(Heading(len(heading[1]), (heading[2] or "").strip(), start=start, end=end))
         elif self._is_table():
-            self._add(replace(self._table(), within=within))
-        elif item:
-            self._item(item)
+            self.blocks.append(replace(self._table(), within=within))
+        elif item := _ITEM.match(line.text):
+            self._item(item, within)
         else:
             self._paragraph(within)
-
-    def _add(self, block: Block) -> None:
-        self.blocks.append(block)
 
     def _leave_items(self, column: int) -> None:
         """What is indented as far as an item's text belongs to it, and what follows it without a blank line."""
@@ -134,24 +125,20 @@ class _PlainReader:
             header = rows.pop(0).cells
         return Table(header if any(header) else (), tuple(rows), start=start, end=end)
 
-    def _item(self, item: re.Match[str]) -> None:
-        column = _columns(item[1])
-        while self._items and column < self._items[-1][0]:
-            self._items.pop()
-        within = tuple(number for _, number in self._items)
+    def _item(self, item: re.Match[str], within: tuple[int, ...]) -> None:
         start, end = self._until(self._prose_end())
-        self._items.append((column + len(item[2]) + 1, len(self.blocks)))
+        self._items.append((_columns(item[1]) + len(item[2]) + 1, len(self.blocks)))
         marker = item[2] if item[2][0].isdigit() else "-"
-        self._add(ListItem(len(within), marker, start=start, end=end, within=within))
+        self.blocks.append(ListItem(len(within), marker, start=start, end=end, within=within))
 
     def _paragraph(self, within: tuple[int, ...]) -> None:
         first = self.lines[self.at].text
         below = self.at + 1
         start, end = self._until(self._prose_end())
         if below < self.at and _MEANING.match(self.lines[below].text):
-            self._add(Definition(first.strip(), start=start, end=end, within=within))
+            self.blocks.append(Definition(first.strip(), start=start, end=end, within=within))
         else:
-            self._add(Paragraph(start=start, end=end, within=within))
+            self.blocks.append(Paragraph(start=start, end=end, within=within))
 
     def _prose_end(self) -> int:
         last = self.at

@@ -41,9 +41,12 @@ class _HostedEmbedder(ABC):
 
     max_tokens: Final = _MAX_TOKENS
 
-    def __init__(self, endpoint: "_Endpoint", *, model: str, dimensions: int, texts_a_call: int) -> None:
+    def __init__(
+        self, endpoint: "_Endpoint", *, model: str, dimensions: int, texts_a_call: int, query_seconds: float
+    ) -> None:
         self.name = model
         self.dimensions = dimensions
+        self._query_seconds = query_seconds
         self._endpoint = endpoint
         self._texts_a_call = texts_a_call
         self._tokenizer = BuiltinTokenizer()
@@ -54,12 +57,12 @@ class _HostedEmbedder(ABC):
         return max(self._tokenizer.count(text), by_size)
 
     async def embed_query(self, text: str) -> Vector:
-        row: Vector = (await self._embed([text], "search_query", self._endpoint.query_seconds))[0]
+        row: Vector = (await self._embed([text], "search_query", self._query_seconds))[0]
         return row
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
         async def call(some: Sequence[str]) -> Vector:
-            return await self._embed(some, "search_document", self._endpoint.passages_seconds)
+            return await self._embed(some, "search_document", _PASSAGES_SECONDS)
 
         return await in_slices(texts, call, dimensions=self.dimensions, size=self._texts_a_call, at_once=_CALLS_AT_ONCE)
 
@@ -90,10 +93,8 @@ class CohereEmbedder(_HostedEmbedder):
         *,
         api_key: str,
         base_url: str = "https://api.cohere.com",
-        model: str = COHERE_MODEL,
         dimensions: int = 1024,
         query_seconds: float = _QUERY_SECONDS,
-        passages_seconds: float = _PASSAGES_SECONDS,
     ) -> None:
         endpoint = _Endpoint(
             source="Cohere",
@@ -101,10 +102,10 @@ class CohereEmbedder(_HostedEmbedder):
             free_url=f"{base_url.rstrip('/')}/v1/models",
             api_key=api_key,
             key_variable="COHERE_API_KEY",
-            query_seconds=query_seconds,
-            passages_seconds=passages_seconds,
         )
-        super().__init__(endpoint, model=model, dimensions=dimensions, texts_a_call=96)
+        super().__init__(
+            endpoint, model=COHERE_MODEL, dimensions=dimensions, texts_a_call=96, query_seconds=query_seconds
+        )
 
     def _body(self, texts: list[str], purpose: Purpose) -> Mapping[str, object]:
         return {
@@ -133,7 +134,6 @@ class OpenAIEmbedder(_HostedEmbedder):
         dimensions: int,
         api_key: str | None = None,
         query_seconds: float = _QUERY_SECONDS,
-        passages_seconds: float = _PASSAGES_SECONDS,
     ) -> None:
         endpoint = _Endpoint(
             source="The embedding service",
@@ -141,11 +141,9 @@ class OpenAIEmbedder(_HostedEmbedder):
             free_url=f"{base_url.rstrip('/')}/models",
             api_key=api_key,
             key_variable="EMBEDDING_API_KEY",
-            query_seconds=query_seconds,
-            passages_seconds=passages_seconds,
         )
         # Small servers take no more than 32 texts a call.
-        super().__init__(endpoint, model=model, dimensions=dimensions, texts_a_call=32)
+        super().__init__(endpoint, model=model, dimensions=dimensions, texts_a_call=32, query_seconds=query_seconds)
 
     def _body(self, texts: list[str], purpose: Purpose) -> Mapping[str, object]:
         return {"model": self.name, "input": texts, "encoding_format": "float"}
@@ -160,23 +158,11 @@ class OpenAIEmbedder(_HostedEmbedder):
 class _Endpoint:
     """One address of a provider: sends, tries again what can pass, and translates what cannot."""
 
-    def __init__(
-        self,
-        *,
-        source: str,
-        url: str,
-        free_url: str,
-        api_key: str | None,
-        key_variable: str,
-        query_seconds: float,
-        passages_seconds: float,
-    ) -> None:
+    def __init__(self, *, source: str, url: str, free_url: str, api_key: str | None, key_variable: str) -> None:
         if api_key is not None and not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
             # httpx would show the key in its complaint.
             raise ConfigurationError(f"{key_variable} has characters that no key has.")
         self.source = source
-        self.query_seconds = query_seconds
-        self.passages_seconds = passages_seconds
         self._url = url
         self._free_url = free_url
         self._key_variable = key_variable

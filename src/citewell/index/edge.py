@@ -234,7 +234,7 @@ class EdgeDraft:
         self._embedder = embedder
         self._dimensions = dimensions
         self._encoder = Bm25Encoder()
-        self._contents = ContentsTally.empty()
+        self._contents = ContentsTally()
         self._count = 0
         self._hashes: dict[str, UUID] | None = None
         self._lock = IngestLock(folder)

@@ -11,7 +11,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from citewell.errors import (
@@ -31,31 +32,25 @@ _MANIFEST = "generation.json"
 
 
 def pointer_stamp(folder: Path) -> tuple[int, int]:
-    try:
+    with _reached(folder):
         stat = (folder / "current").stat()
-    except FileNotFoundError:
-        raise _nothing_published(folder) from None
-    except OSError as error:
-        raise _out_of_reach(folder, error) from error
     return stat.st_mtime_ns, stat.st_ino
 
 
 def current_id(folder: Path) -> str:
     """Raises CollectionNotFoundError when nothing was published."""
-    try:
+    with _reached(folder):
         return (folder / "current").read_text(encoding="utf-8").strip()
+
+
+@contextmanager
+def _reached(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError:
-        raise _nothing_published(folder) from None
+        raise CollectionNotFoundError(f"There is no index in {folder} yet. Run `citewell ingest` first.") from None
     except OSError as error:
-        raise _out_of_reach(folder, error) from error
-
-
-def _nothing_published(folder: Path) -> CollectionNotFoundError:
-    return CollectionNotFoundError(f"There is no index in {folder} yet. Run `citewell ingest` first.")
-
-
-def _out_of_reach(folder: Path, error: OSError) -> RetrievalError:
-    return RetrievalError(f"The index in {folder} cannot be read: {error.strerror}.")
+        raise RetrievalError(f"The index in {folder} cannot be read: {error.strerror}.") from error
 
 
 def read_manifest(folder: Path) -> tuple[Generation, tuple[PageEntry, ...], CheckedFiles]:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from datetime import datetime
 from hashlib import sha256
 
@@ -115,15 +115,11 @@ def conditions(filters: Filters) -> list[tuple[str, list[str]]]:
     return [("page_title" if field == "chapter" else field, list(values)) for field, values in filters.items()]
 
 
-@dataclass(slots=True)
 class ContentsTally:
     """The table of contents while it is being written or read."""
 
-    _pages: dict[str, tuple[str, str, int]]
-
-    @classmethod
-    def empty(cls) -> "ContentsTally":
-        return cls({})
+    def __init__(self) -> None:
+        self._pages: dict[str, tuple[str, str, int]] = {}
 
     def count(self, url: str, title: str, module: str) -> None:
         known = self._pages.get(url)
@@ -135,7 +131,7 @@ class ContentsTally:
 
 def contents_of(payloads: Iterable[Mapping[str, object]]) -> list[PageEntry]:
     """The table of contents from the payloads of all passages, in any order."""
-    contents = ContentsTally.empty()
+    contents = ContentsTally()
     for payload in sorted(payloads, key=lambda p: _whole(p.get("position"), 0)):
         contents.count(
             _word(payload.get("source_url", payload.get("url"))),
@@ -146,15 +142,7 @@ def contents_of(payloads: Iterable[Mapping[str, object]]) -> list[PageEntry]:
 
 
 def manifest_of(generation: Generation) -> dict[str, str | int]:
-    return {
-        "id": generation.id,
-        "embedder": generation.embedder,
-        "dimensions": generation.dimensions,
-        "created_at": generation.created_at.isoformat(),
-        "pages": generation.pages,
-        "passages": generation.passages,
-        "schema_version": generation.schema_version,
-    }
+    return asdict(generation) | {"created_at": generation.created_at.isoformat()}
 
 
 def generation_of(manifest: Mapping[str, object]) -> Generation:

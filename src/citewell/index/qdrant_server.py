@@ -301,7 +301,7 @@ class ServerDraft:
         self._dimensions = dimensions
         self._old = old
         self._encoder = Bm25Encoder()
-        self._contents = ContentsTally.empty()
+        self._contents = ContentsTally()
         self._pages: list[models.PointStruct] = []
         """Those that are not on the server yet."""
         self._count = 0

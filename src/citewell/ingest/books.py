@@ -10,8 +10,7 @@ from pathlib import Path
 from citewell.errors import IngestError
 from citewell.ingest.bounds import SMALL, UnreadablePage, Worker
 from citewell.ingest.files import UnreadableFile, read_bytes
-from citewell.ingest.formats.epub import EpubBook, EpubDocument, UnreadableEpub, read_document
-from citewell.ingest.html import UnreadableHtml
+from citewell.ingest.formats.epub import EpubBook, UnreadableEpub, read_document
 from citewell.ingest.pagetext import spoken
 from citewell.ingest.routes import joined, label_of
 from citewell.ingest.sources import Failure, Outcome, PageRead, Validators, page_read
@@ -47,10 +46,9 @@ class BookSource:
         except UnreadableEpub as error:
             raise IngestError(f"{self._path.name} cannot be read: {error}") from error
         self.discovered = len(book.hrefs)
-        documents = book.documents()
         with contextlib.closing(Worker()) as worker:
-            while (document := await asyncio.to_thread(next, documents, None)) is not None:
-                yield await self._epub(worker, book, document)
+            for href in book.hrefs:
+                yield await self._epub(worker, book, href)
 
     def _data(self) -> bytes:
         try:
@@ -59,12 +57,12 @@ class BookSource:
             raise IngestError(f"{self._path.name} cannot be read: {error}") from error
 
     async def _pdf(self, worker: Worker, data: bytes) -> Outcome:
-        from citewell.ingest.formats.pdf import UnreadablePdf, read_pdf
+        from citewell.ingest.formats.pdf import read_pdf
 
         url = joined(self.base_url, "", "/" + self._path.name)
         try:
             read = await worker.run(read_pdf, data)
-        except (UnreadablePdf, UnreadablePage) as error:
+        except UnreadablePage as error:
             return Failure(url, error.code, str(error))
         if not read.text.strip():
             return Failure(url, "empty_page", "The PDF has no text; it may be a scan. Recognize its text first.")
@@ -78,14 +76,13 @@ class BookSource:
         ]
         return PageRead(page, tuple(problems), letters=read.letters)
 
-    async def _epub(self, worker: Worker, book: EpubBook, document: EpubDocument) -> Outcome:
-        url = joined(self.base_url, self._path.name, "/" + document.href)
-        if document.problem:
-            return Failure(url, "unreadable_document", document.problem)
-        run = asyncio.to_thread if len(document.source) <= SMALL else worker.run
+    async def _epub(self, worker: Worker, book: EpubBook, href: str) -> Outcome:
+        url = joined(self.base_url, self._path.name, "/" + href)
         try:
-            read = await run(read_document, document.source)
-        except (UnreadableHtml, UnreadablePage) as error:
+            source = await asyncio.to_thread(book.document, href)
+            run = asyncio.to_thread if len(source) <= SMALL else worker.run
+            read = await run(read_document, source)
+        except UnreadablePage as error:
             return Failure(url, error.code, str(error))
         if not read.text.blocks:
             return Failure(url, "empty_page", "The document has no text.", is_lost=False)

@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class UnreadablePage(ValueError):
-    """The page cannot be read within bounds; the message says why."""
+    """The page cannot be read, within bounds or at all; the message says why."""
 
     code = "out_of_bounds"
 

@@ -15,7 +15,7 @@ from citewell.ingest.formats import asciidoc, mdbook, mkdocs, myst, notebook
 from citewell.ingest.formats.contents import Entry
 from citewell.ingest.formats.includes import Expanded
 from citewell.ingest.frontmatter import FrontMatter, category_label, split_front_matter
-from citewell.ingest.html import UnreadableHtml, read_html
+from citewell.ingest.html import read_html
 from citewell.ingest.layout import CONFIGURATION_FILES, Root, root_of_file, roots_of
 from citewell.ingest.markdown import Flavour, read_markdown
 from citewell.ingest.pagetext import PageContent, plain
@@ -188,7 +188,7 @@ class FolderSource:
             if front.hidden:
                 return self._left_out(file.path, "It is a draft or unlisted, as its front matter says.")
             return self._markdown(file, front, body, most)
-        except (UnreadableFile, UnreadableHtml, notebook.UnreadableNotebook) as error:
+        except (UnreadableFile, UnreadablePage) as error:
             return Failure(self._url(file, front), error.code, str(error))
 
     def _markdown(self, file: _File, front: FrontMatter, body: str, most: int) -> Outcome:
@@ -244,14 +244,11 @@ class FolderSource:
 
     def _rst(self, file: _File, source: str) -> Outcome:
         try:
-            from citewell.ingest.formats.rst import UnreadableRst, read_rst
+            from citewell.ingest.formats.rst import read_rst
         except ImportError:
             return self._left_out(file.path, "reStructuredText needs docutils: pip install 'citewell[rst]'.")
-        url = self._url(file, FrontMatter())
-        try:
-            return self._came(file, url, read_rst(source, file.path, file.root.folder, self._folder, file.root.names))
-        except UnreadableRst as error:
-            return Failure(url, error.code, str(error))
+        content = read_rst(source, file.path, file.root.folder, self._folder, file.root.names)
+        return self._came(file, self._url(file, FrontMatter()), content)
 
     def _url(self, file: _File, front: FrontMatter) -> str:
         root, path = file.root, file.relative
@@ -286,12 +283,8 @@ class FolderSource:
 
     def _label(self, folder: Path) -> str:
         for name in _CATEGORY_FILES:
-            path = folder / name
-            if path.is_file():
-                try:
-                    return plain(category_label(name, read_text(path, self._folder)))
-                except UnreadableFile:
-                    return ""
+            with contextlib.suppress(UnreadableFile):  # which most folders lack
+                return plain(category_label(name, read_text(folder / name, self._folder)))
         return ""
 
     def _partial(self, file: _File, target: str) -> str | None:

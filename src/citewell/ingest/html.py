@@ -4,6 +4,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from citewell.ingest.bounds import UnreadablePage
 from citewell.ingest.html_blocks import Walk, attribute
 from citewell.ingest.mathml import children
 from citewell.ingest.pagetext import PageContent, PageText, plain
@@ -50,9 +51,10 @@ _BESIDE = "aside, .sidebar"
 """A menu when most of it is links or when it stands beside the article, else a box that belongs to the text."""
 _NAMESPACE = re.compile(r"""xmlns:([\w.-]+)\s*=\s*["']http://www\.w3\.org/(?:1998/Math/MathML|1999/xhtml)["']""")
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*?(/?)>")
-_UNCOUNTED = frozenset(
+UNCLOSED_TAGS = frozenset(
     "p li td th tr dt dd thead tbody tfoot option br hr img input meta link source wbr area col embed base".split()
 )
+"""What HTML lets a page begin and never close."""
 _UNSEEN_STYLE = re.compile(
     r"""display\s*:\s*['"]?none|visibility\s*:\s*['"]?hidden|font-?size\s*:\s*['"]?0(?!\.?\d*[1-9])|"""
     r"""opacity\s*:\s*['"]?0(?!\.?\d*[1-9])|(?:left|top|text-?indent)\s*:\s*['"]?-\d{3,}""",
@@ -64,7 +66,7 @@ _PANEL = re.compile(r"tab-?panel|tabbed|tab-content", re.IGNORECASE)
 _TITLE_END = re.compile(r"\s+[|—–-]\s+[^|—–]*$")
 
 
-class UnreadableHtml(ValueError):
+class UnreadableHtml(UnreadablePage):
     """The message says why."""
 
     code = "unreadable_html"
@@ -174,7 +176,7 @@ def _said(node: LexborNode) -> int:
 def _check_depth(source: str) -> None:
     depth = 0
     for close, name, single in _TAG.findall(source):
-        if single or name.lower() in _UNCOUNTED:
+        if single or name.lower() in UNCLOSED_TAGS:
             continue
         depth += -1 if close else 1
         if depth > MAX_DEPTH:

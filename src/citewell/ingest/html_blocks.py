@@ -382,17 +382,9 @@ def _tex(node: LexborNode) -> str:
 
 def _code_text(node: LexborNode) -> str:
     """Code with its line breaks, whether they are characters, `<br>` or one element a line."""
-    if node.css_first("br") is None:
-        return node.text()
-    parts: list[str] = []
-    for child in children(node):
-        if child.tag == "br":
-            parts.append("\n")
-        elif child.tag == "-text":
-            parts.append(child.text_content or "")
-        else:
-            parts.append(_code_text(child))
-    return "".join(parts)
+    for line_break in node.css("br"):
+        line_break.replace_with("\n")
+    return node.text()
 
 
 def _language(node: LexborNode) -> str:

@@ -17,7 +17,7 @@ from citewell.ingest.markdown import Flavour
 from citewell.ingest.sources import SUFFIXES
 
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
-_INDENTED_BLOCK = re.compile(r"^(?:!!!|\?\?\?\+?)[ \t]+\w|^===[ \t]+\"", re.MULTILINE)
+_MKDOCS_BLOCK = re.compile(r"^(?:!!!|\?\?\?\+?|/{3,})[ \t]+\w|^===[ \t]+\"", re.MULTILINE)
 _CONFIGS = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts"))
 CONFIGURATION_FILES = (*_CONFIGS, "versions.json", *mkdocs.CONFIGURATIONS, "book.toml", "conf.py")
 
@@ -49,7 +49,7 @@ class Root:
 def roots_of(folder: Path) -> tuple[Root, ...]:
     for name in _CONFIGS:
         if (folder / name).is_file():
-            return tuple(_docusaurus(folder, _COMMENT.sub("", _text(folder / name, folder))).roots())
+            return tuple(_docusaurus(folder, _COMMENT.sub("", _text(folder / name, folder))))
     for name in mkdocs.CONFIGURATIONS:
         if (folder / name).is_file():
             return (_mkdocs(folder, _text(folder / name, folder)),)
@@ -65,70 +65,44 @@ def roots_of(folder: Path) -> tuple[Root, ...]:
 
 def root_of_file(path: Path) -> Root:
     """For a file that is a book by itself."""
-    is_mkdocs = path.suffix.lower() == ".md" and _INDENTED_BLOCK.search(_text(path, path.parent))
+    is_mkdocs = path.suffix.lower() == ".md" and _MKDOCS_BLOCK.search(_text(path, path.parent))
     return Root(path.parent, "mkdocs" if is_mkdocs else "docusaurus")
 
 
-@dataclass(frozen=True, slots=True)
-class _Docusaurus:
+def _docusaurus(site: Path, config: str) -> Iterator[Root]:
     """What docusaurus.config and versions.json say."""
-
-    site: Path
-    base: str
-    path: str
-    """Of the pages that are worked on, from the site's folder."""
-    route: str
-    said_locale: str
-    trailing_slash: bool | None
-    versions: tuple[str, ...]
-    """The newest first."""
-    last: str
-    """The version that has no place in the address."""
-
-    @property
-    def locale(self) -> str:
-        return self.said_locale or "en"
-
-    def root(self, folder: Path, version: str, locale: str) -> Root:
-        in_path = "" if version == self.last else "next" if version == "current" else version
-        translated = "" if locale == self.locale else locale
-        return Root(
-            folder,
-            "docusaurus",
-            prefix="/".join(filter(None, (self.base, translated, self.route.strip("/"), in_path))),
-            language=translated or self.said_locale,
-            version=version if self.versions else "",
-            trailing_slash=self.trailing_slash,
-            aliases=(("@site/", self.site),),
-        )
-
-    def roots(self) -> Iterator[Root]:
-        """The pages that are worked on, those of each version, and the translations of both."""
-        yield self.root(self.site / self.path, "current", self.locale)
-        for version in self.versions:
-            yield self.root(self.site / "versioned_docs" / f"version-{version}", version, self.locale)
-        for translated in sorted((self.site / "i18n").glob("*/docusaurus-plugin-content-docs")):
-            for folder in ("current", *(f"version-{version}" for version in self.versions)):
-                if translated.parent.name != self.locale and (translated / folder).is_dir():
-                    yield self.root(translated / folder, folder.removeprefix("version-"), translated.parent.name)
-
-
-def _docusaurus(site: Path, config: str) -> _Docusaurus:
     docs = config[found.end() :] if (found := re.search(r"\bdocs\s*:\s*\{", config)) else ""
     docs = docs[: _closing_brace(docs)]
-    route = _value(docs, "routeBasePath")
+    base, route = _value(config, "baseUrl") or "", _value(docs, "routeBasePath")
     slash = re.search(r"\btrailingSlash\s*:\s*(true|false)", config)
-    versions = tuple(_versions(site))
-    return _Docusaurus(
-        site,
-        base=(_value(config, "baseUrl") or "/").strip("/"),
-        path=_value(docs, "path") or "docs",
-        route="docs" if route is None else route,
-        said_locale=_value(config, "defaultLocale") or "",
-        trailing_slash=None if slash is None else slash[1] == "true",
-        versions=versions,
-        last=_value(docs, "lastVersion") or (versions[0] if versions else "current"),
-    )
+    said_locale = _value(config, "defaultLocale") or ""
+    own_locale = said_locale or "en"
+    versions = _versions(site)
+    last = _value(docs, "lastVersion") or (versions[0] if versions else "current")
+    for folder, version, locale in _docusaurus_folders(site, _value(docs, "path") or "docs", versions, own_locale):
+        translated = "" if locale == own_locale else locale
+        in_path = "" if version == last else "next" if version == "current" else version
+        parts = (base.strip("/"), translated, "docs" if route is None else route.strip("/"), in_path)
+        yield Root(
+            folder,
+            "docusaurus",
+            prefix="/".join(filter(None, parts)),
+            language=translated or said_locale,
+            version=version if versions else "",
+            trailing_slash=None if slash is None else slash[1] == "true",
+            aliases=(("@site/", site),),
+        )
+
+
+def _docusaurus_folders(site: Path, path: str, versions: list[str], locale: str) -> Iterator[tuple[Path, str, str]]:
+    """The pages that are worked on, those of each version, and the translations of both: folder, version, locale."""
+    yield site / path, "current", locale
+    for version in versions:
+        yield site / "versioned_docs" / f"version-{version}", version, locale
+    for translated in sorted((site / "i18n").glob("*/docusaurus-plugin-content-docs")):
+        for folder in ("current", *(f"version-{version}" for version in versions)):
+            if translated.parent.name != locale and (translated / folder).is_dir():
+                yield translated / folder, folder.removeprefix("version-"), translated.parent.name
 
 
 def _closing_brace(text: str) -> int:
@@ -146,6 +120,7 @@ def _value(config: str, key: str) -> str | None:
 
 
 def _versions(site: Path) -> list[str]:
+    """The newest first."""
     try:
         found = json.loads(_text(site / "versions.json", site) or "[]")
     except (ValueError, RecursionError):
@@ -205,11 +180,11 @@ def _sphinx(folder: Path) -> Root | None:
 
 
 def _guessed(folder: Path) -> Flavour:
-    """Without a configuration: MkDocs when its indented blocks are used and nothing speaks for Docusaurus."""
+    """Without a configuration: MkDocs when its blocks are used and nothing speaks for Docusaurus."""
     if next(folder.rglob("*.mdx"), None) or next(folder.rglob("_category_.*"), None):
         return "docusaurus"
     for i, path in enumerate(sorted(folder.rglob("*.md"))):
-        if i < 50 and path.is_file() and _INDENTED_BLOCK.search(_text(path, folder)):
+        if i < 50 and path.is_file() and _MKDOCS_BLOCK.search(_text(path, folder)):
             return "mkdocs"
     return "docusaurus"
 

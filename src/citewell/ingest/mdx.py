@@ -11,7 +11,7 @@ from textwrap import indent as indent_text
 
 from citewell.document import container_part, fenced
 from citewell.ingest.fences import segments
-from citewell.ingest.html import fragment_markdown, is_unseen
+from citewell.ingest.html import UNCLOSED_TAGS, fragment_markdown, is_unseen
 from citewell.ingest.javascript import MAX_CHARACTERS, balanced, statements
 from citewell.ingest.marks import CODE_CLOSE, CODE_OPEN, END, NO_ANCHOR, Mark, without_marks
 
@@ -55,9 +55,6 @@ _DROPPED = frozenset("script style svg iframe head video audio object noscript t
 _BLOCKS = frozenset(
     "p div section article main header footer aside details summary figure figcaption ul ol dl dt dd blockquote center "
     "nav hr tabs tabitem admonition table thead tbody tr address".split()
-)
-_OPTIONAL_END = frozenset(
-    "p li dt dd tr td th thead tbody tfoot br hr img input meta link source wbr area col embed".split()
 )
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "heading"))
 _REGIONS = _DROPPED | _HEADINGS | {"pre", "codeblock", "table", "figcaption", "dt"}
@@ -197,7 +194,7 @@ class _Scan:
             return whole
         if tag.is_close:
             self._closed(tag.name)
-        elif not tag.is_single and tag.low not in _OPTIONAL_END:
+        elif not tag.is_single and tag.low not in UNCLOSED_TAGS:
             self.open_tags.append(tag.name)
         if tag.low == "details" and not tag.is_close and not tag.place.is_row:
             summary = _SUMMARY.match(text, end)

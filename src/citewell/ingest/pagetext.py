@@ -80,10 +80,9 @@ class PageText:
         self._part = part or self._part
         return len(self._open) - 1
 
-    def leave(self, depth: int | None = None) -> None:
-        """Out of the innermost container, or of all that were entered since `depth`."""
-        depth = len(self._open) - 1 if depth is None else depth
-        while len(self._open) > max(depth, 0):
+    def leave(self, depth: int) -> None:
+        """Out of all containers that were entered since `depth`."""
+        while len(self._open) > depth:
             container = self._open.pop()
             self._anchor, self._part, self._sections = container.anchor, container.part, container.sections
 

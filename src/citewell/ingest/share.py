@@ -17,12 +17,14 @@ _TARGET = re.compile(r"(?<=\])\([^()\s]*(?:\s+[\"'][^\"'\n]*[\"'])?\)|(?<=\])\[[
 _DEFINITION = re.compile(r"^[ \t]*\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _ESM = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _MARKER = re.compile(
-    r"^[ \t]*(?::{3,}[ \t]*\w*|!!!|\?\?\?\+?|===|#{1,6}|[-*+])|\{[#:.][^{}\n]*\}|^[ \t]*[`~]{3,}.*$", re.MULTILINE
+    r"^[ \t]*(?:(?::{3,}|/{3,})[ \t]*\w*|!!!|\?\?\?\+?|===|#{1,6}|[-*+])|\{[#:.][^{}\n]*\}|^[ \t]*[`~]{3,}.*$",
+    re.MULTILINE,
 )
 _RST_DIRECTIVE = re.compile(
     r"^[ \t]*\.\.[ \t]+(?:[\w:+.-]+::|_[^\n]*:|\[[^\]\n]*\])|^[ \t]*:[\w +-]+:|:[\w:+.-]+:(?=`)", re.MULTILINE
 )
 _RST_OPTION = re.compile(r"^[ \t]+:[\w-]+:[^\n]*$", re.MULTILINE)
+_RST_TOCTREE = re.compile(r"^([ \t]*)\.\. toctree::[^\n]*(?:\n|\Z)(?:\1[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\n)*", re.MULTILINE)
 _RST_TARGET = re.compile(r"<[^<>`\n]*>(?=`)")
 _RST_COMMENT = re.compile(
     r"^([ \t]*)\.\. (?![\w:+.-]+::|_|\[|\|)[^\n]*\n(?:\1[ \t]+[^\n]*\n|[ \t]*\n(?=\1[ \t]))*", re.MULTILINE
@@ -54,21 +56,6 @@ def markdown_letters(source: str, *, mdx: bool) -> int:
 
 def rst_letters(source: str) -> int:
     """Without the names of directives and roles, options, targets, comments and toctrees."""
-    text = _without_toctrees(source)
-    for pattern in (_RST_COMMENT, _RST_OPTION, _RST_DIRECTIVE, _RST_TARGET):
-        text = pattern.sub(" ", text)
-    return letters(text)
-
-
-def _without_toctrees(source: str) -> str:
-    kept: list[str] = []
-    indent = -1
-    for line in source.split("\n"):
-        column = len(line) - len(line.lstrip())
-        if indent >= 0 and line.strip() and column <= indent:
-            indent = -1
-        if line.lstrip().startswith(".. toctree::"):
-            indent = column
-        if indent < 0:
-            kept.append(line)
-    return "\n".join(kept)
+    for pattern in (_RST_TOCTREE, _RST_COMMENT, _RST_OPTION, _RST_DIRECTIVE, _RST_TARGET):
+        source = pattern.sub(" ", source)
+    return letters(source)

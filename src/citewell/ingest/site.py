@@ -16,7 +16,7 @@ from citewell.ingest.bounds import SMALL, Result, UnreadablePage, Worker
 from citewell.ingest.discovery import Site, llms_pages, robots_of, sitemap_pages
 from citewell.ingest.fetch import ROBOTS_NAME, Fetched, Fetcher, FetchError
 from citewell.ingest.frontmatter import split_front_matter
-from citewell.ingest.html import UnreadableHtml, read_html
+from citewell.ingest.html import read_html
 from citewell.ingest.markdown import MarkdownPage, read_markdown
 from citewell.ingest.pagetext import PageContent, plain
 from citewell.ingest.report import IngestOptions
@@ -162,7 +162,7 @@ class _Crawl:
             if error.code == _DISALLOWED:
                 return None, []
             return Failure(url, error.code, str(error), is_gone=error.status in (404, 410)), []
-        except (UnreadableHtml, UnreadablePage) as error:
+        except UnreadablePage as error:
             return Failure(url, error.code, str(error)), []
 
     async def _read(self, function: Callable[[str], Result], text: str) -> Result:

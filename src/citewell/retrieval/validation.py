@@ -16,7 +16,6 @@ from citewell.retrieval.retriever import Retriever, check_embedder
 from citewell.values import Generation
 
 Name = Literal["connectivity", "collection", "schema", "retrieval"]
-NAMES: tuple[Name, ...] = ("connectivity", "collection", "schema", "retrieval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +35,12 @@ async def validate(index: PassageIndex, embedder: Embedder) -> list[Check]:
         "retrieval": steps.retrieval,
     }
     checks: list[Check] = []
-    for name in NAMES:
+    for name, step in run.items():
         if any(check.status == "fail" for check in checks):
             checks.append(Check(name, "skip", "not tried, because an earlier check failed"))
             continue
         try:
-            checks.append(Check(name, "pass", await run[name]()))
+            checks.append(Check(name, "pass", await step()))
         except CitewellError as error:
             checks.append(Check(name, "fail", str(error)))
     return checks

@@ -41,17 +41,13 @@ class KeptAnswer:
         return self.events
 
 
+@dataclass(frozen=True, slots=True)
 class KeyClaim:
-    """A key that this request makes the answer for. An answer that does not finish can be asked for again."""
+    """A key that this request makes the answer for."""
 
-    def __init__(self, store: "IdempotencyStore", name: str, fingerprint: str, *, is_shared: bool) -> None:
-        self._store = store
-        self.name = name
-        self.fingerprint = fingerprint
-        self.is_shared = is_shared
-
-    async def end(self, events: Sequence[AnswerEvent]) -> None:
-        await self._store.end(self, tuple(events) if events and isinstance(events[-1], Completed) else None)
+    name: str
+    fingerprint: str
+    is_shared: bool
 
 
 class IdempotencyStore:
@@ -87,7 +83,7 @@ class IdempotencyStore:
                 claimed = json.dumps([fingerprint, None])
                 found = await self._shared.claim(name, claimed, seconds=self._claim_seconds)
                 if found is None:
-                    return KeyClaim(self, name, fingerprint, is_shared=True)
+                    return KeyClaim(name, fingerprint, is_shared=True)
                 known, events = json.loads(found)
                 return KeptAnswer(known, 0.0, None if events is None else _adapter().validate_json(events)).given(
                     fingerprint
@@ -97,10 +93,11 @@ class IdempotencyStore:
         if kept is not None:
             return kept.given(fingerprint)
         self._kept[name] = KeptAnswer(fingerprint, self._clock())
-        return KeyClaim(self, name, fingerprint, is_shared=False)
+        return KeyClaim(name, fingerprint, is_shared=False)
 
-    async def end(self, claim: KeyClaim, events: Events | None) -> None:
-        """Keep a finished answer; forget the key of one that did not finish."""
+    async def end(self, claim: KeyClaim, seen: Sequence[AnswerEvent]) -> None:
+        """Keep a finished answer; forget the key of one that did not finish, which can then be asked for again."""
+        events = tuple(seen) if seen and isinstance(seen[-1], Completed) else None
         if claim.is_shared and self._shared is not None:
             with suppress(RedisAway):
                 if events is None:

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from citewell.answering.budget import Counts, Spending
 from citewell.errors import MissingExtraError
@@ -112,14 +112,8 @@ class SharedState:
     async def enter(self, name: str, *, most: int, seconds: float) -> Entered:
         """Enter a window unless `most` did in the last `seconds`. Raises RedisAway."""
         member = uuid.uuid4().hex
-
-        async def work(client: "Redis") -> list[int | str]:
-            reply: list[int | str] = await client.eval(
-                _ENTER, 1, _PREFIX + name, str(int(seconds * 1000)), str(most), member
-            )
-            return reply
-
-        admitted, taken, reset = await self._tried(work)
+        given = (str(int(seconds * 1000)), str(most), member)
+        admitted, taken, reset = await self._evaluated(_ENTER, [_PREFIX + name], given)
         return Entered(member, bool(admitted), int(taken), float(reset) / 1000)
 
     async def spend(self, spendings: Sequence[Spending]) -> tuple[Spending, float] | None:
@@ -127,13 +121,15 @@ class SharedState:
         names = [f"{_PREFIX}budget:{spending.name}" for spending in spendings]
         limits = [(s.amount, -1 if s.most is None else s.most, int(s.seconds * 1000)) for s in spendings]
         given = [str(number) for limit in limits for number in limit]
+        place, left = await self._evaluated(_SPEND, names, given)
+        return (spendings[place - 1], left / 1000) if place else None
 
-        async def work(client: "Redis") -> list[int]:
-            reply: list[int] = await client.eval(_SPEND, len(names), *names, *given)
+    async def _evaluated(self, script: str, keys: Sequence[str], given: Sequence[str]) -> list[Any]:
+        async def work(client: "Redis") -> list[Any]:
+            reply: list[Any] = await client.eval(script, len(keys), *keys, *given)
             return reply
 
-        place, left = await self._tried(work)
-        return (spendings[place - 1], left / 1000) if place else None
+        return await self._tried(work)
 
     async def leave(self, name: str, member: str) -> None:
         """Give a place back. Raises RedisAway; the place is then free when its time is over."""

@@ -128,7 +128,6 @@ class OpenAIDialect:
     """`POST /v1/chat/completions`. One for each request: it remembers what was sent, for the usage."""
 
     name: Literal["openai"] = "openai"
-    asks_with = "messages"
     failure_model = CompletionError
     event_models = ()
 
@@ -171,9 +170,6 @@ class OpenAIDialect:
 
     def failure(self, failure: ApiFailure, request_id: str) -> bytes:
         return json.dumps(_error(failure)).encode()
-
-    def failure_event(self, failure: ApiFailure, request_id: str) -> WireEvent:
-        return WireEvent(None, json.dumps(_error(failure)))
 
 
 OPENAI_DIALECT = OpenAIDialect(created=0)

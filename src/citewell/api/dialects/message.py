@@ -29,7 +29,6 @@ from citewell.values import (
     PassagesFound,
     Question,
     Role,
-    ScoredPassage,
     SearchStarted,
     SelectionSpan,
     TextReleased,
@@ -147,7 +146,6 @@ class MessageDialect:
     """`POST /chat/run`, and `POST /chat/stream` with a `message`."""
 
     name = "reader"
-    asks_with = "message"
     failure_model = ReaderErrorResponse
     event_models = (ToolCallEvent, RetrievalEvent, ContentEvent, ChatRunResponse, ErrorEvent)
 
@@ -210,7 +208,7 @@ class MessageStream:
                 arguments = ToolArguments(query=query, top_k=top_k, filters=chosen)
                 return [WireEvent("tool_call", _json(ToolCallEvent(tool_name=TOOL, arguments=arguments)))]
             case PassagesFound(query, passages):
-                results = [_result(found) for found in passages]
+                results = [_shown(found.passage, found.score) for found in passages]
                 return [WireEvent("retrieval", _json(RetrievalEvent(query=query, results=results)))]
             case TextReleased(text) if text:
                 self._sent += text
@@ -257,25 +255,11 @@ def reader_reply(answer: Answer) -> ChatRunResponse:
     )
 
 
-def _section(passage: Passage) -> str:
-    return " > ".join(passage.heading_path) or NO_HEADING
-
-
 def _source(citation: Citation) -> ReaderSource:
     if citation.span is not None:
         return _selected(citation, citation.span)
-    passage = citation.passage
-    return ReaderSource(
-        chunk_text=snippet(passage, citation.quote),
-        similarity_score=similarity(citation.score),
-        chapter=passage.chapter,
-        section=_section(passage),
-        url=passage.section_url,
-        chunk_index=passage.chunk_index,
-        page_number=passage.page_number,
-        number=citation.number,
-        quote=citation.quote,
-    )
+    shown = _shown(citation.passage, citation.score, citation.quote)
+    return shown.model_copy(update={"number": citation.number, "quote": citation.quote})
 
 
 def _selected(citation: Citation, whole: SelectionSpan) -> ReaderSource:
@@ -293,13 +277,12 @@ def _selected(citation: Citation, whole: SelectionSpan) -> ReaderSource:
     )
 
 
-def _result(found: ScoredPassage) -> ReaderSource:
-    passage = found.passage
+def _shown(passage: Passage, score: float, quote: str = "") -> ReaderSource:
     return ReaderSource(
-        chunk_text=snippet(passage),
-        similarity_score=similarity(found.score),
+        chunk_text=snippet(passage, quote),
+        similarity_score=similarity(score),
         chapter=passage.chapter,
-        section=_section(passage),
+        section=" > ".join(passage.heading_path) or NO_HEADING,
         url=passage.section_url,
         chunk_index=passage.chunk_index,
         page_number=passage.page_number,

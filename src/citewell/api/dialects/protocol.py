@@ -20,6 +20,11 @@ class WireEvent:
     name: str | None
     data: str
 
+    def numbered(self, number: int) -> str:
+        """As a server-sent event."""
+        name = f"event: {self.name}\n" if self.name else ""
+        return f"id: {number}\n{name}data: {self.data}\n\n"
+
 
 class StreamRendering(Protocol):
     """One stream's events, in order. Remembers what was sent, so that the end can complete it."""
@@ -31,11 +36,6 @@ class Dialect(Protocol):
     @property
     def name(self) -> str:
         """For metrics."""
-        ...
-
-    @property
-    def asks_with(self) -> str:
-        """The field of a body that tells this dialect from the other."""
         ...
 
     @property
@@ -53,5 +53,3 @@ class Dialect(Protocol):
     def status(self, failure: ApiFailure) -> int: ...
 
     def failure(self, failure: ApiFailure, request_id: str) -> bytes: ...
-
-    def failure_event(self, failure: ApiFailure, request_id: str) -> WireEvent: ...

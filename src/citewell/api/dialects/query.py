@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from citewell.api.dialects.protocol import WireEvent
-from citewell.api.dialects.wire import NO_HEADING, WholeReply, Wire, cut, dumped, similarity, snippet
+from citewell.api.dialects.wire import NO_HEADING, WholeReply, Wire, cut, dumped, encoded, similarity, snippet
 from citewell.api.http_errors import ApiFailure, failure_of
 from citewell.conversations.session_ids import session_id_of
 from citewell.values import (
@@ -216,7 +216,6 @@ class QueryDialect:
     """`POST /chat`, and `POST /chat/stream` with a `query`."""
 
     name = "developer"
-    asks_with = "query"
     failure_model = ErrorResponse
     event_models = (StreamChunk, StreamSources, StreamDone, StreamError)
 
@@ -235,16 +234,7 @@ class QueryDialect:
         )
 
     def reply(self, answer: Answer) -> bytes:
-        return dumped(
-            ChatResponse(
-                answer=_text(answer),
-                sources=sources_of(answer.citations),
-                mode=answer.mode,
-                metadata=metadata_of(answer),
-                fallback_message=answer.fallback_message,
-                related=related_of(answer),
-            )
-        ).encode()
+        return encoded(_reply(answer))
 
     def stream(self, request_id: str) -> "QueryStream":
         return QueryStream(self, request_id)
@@ -253,25 +243,10 @@ class QueryDialect:
         return failure.row.status
 
     def failure(self, failure: ApiFailure, request_id: str) -> bytes:
-        return dumped(
-            ErrorResponse(
-                error_code=failure.row.code,
-                message=failure.message,
-                details=_details(failure),
-                trace_id=request_id,
-                retry_after=failure.retry_after,
-            )
-        ).encode()
+        return encoded(_error(failure, request_id))
 
     def failure_event(self, failure: ApiFailure, request_id: str) -> WireEvent:
-        error = StreamError(
-            error_code=failure.row.code,
-            message=failure.message,
-            details=_details(failure),
-            trace_id=request_id,
-            retry_after=failure.retry_after,
-        )
-        return WireEvent(None, dumped(error))
+        return WireEvent(None, dumped(StreamError(**dict(_error(failure, request_id)))))
 
 
 QUERY_DIALECT = QueryDialect()
@@ -297,29 +272,39 @@ class QueryStream:
         return []
 
     def _end(self, answer: Answer) -> list[WireEvent]:
-        text, sources = _text(answer), sources_of(answer.citations)
+        reply = _reply(answer)
+        text = reply.answer
         events = []
         if text and text.startswith(self._sent) and text != self._sent:
             # A refusal is decided at the end: its sentence was never released as text.
             events.append(_chunk(text[len(self._sent) :]))
-        events.append(WireEvent(None, dumped(StreamSources(sources=sources))))
-        done = StreamDone(
-            metadata=metadata_of(answer),
-            answer=text,
-            sources=sources,
-            mode=answer.mode,
-            fallback_message=answer.fallback_message,
-            related=related_of(answer),
-        )
-        return [*events, WireEvent(None, dumped(done))]
+        events.append(WireEvent(None, dumped(StreamSources(sources=reply.sources))))
+        return [*events, WireEvent(None, dumped(StreamDone(**dict(reply))))]
 
 
 def _chunk(text: str) -> WireEvent:
     return WireEvent(None, dumped(StreamChunk(content=text)))
 
 
-def _text(answer: Answer) -> str | None:
-    return None if answer.fallback_message is not None else answer.text
+def _reply(answer: Answer) -> ChatResponse:
+    return ChatResponse(
+        answer=answer.text if answer.fallback_message is None else None,
+        sources=sources_of(answer.citations),
+        mode=answer.mode,
+        metadata=metadata_of(answer),
+        fallback_message=answer.fallback_message,
+        related=related_of(answer),
+    )
+
+
+def _error(failure: ApiFailure, request_id: str) -> ErrorResponse:
+    return ErrorResponse(
+        error_code=failure.row.code,
+        message=failure.message,
+        details=_details(failure),
+        trace_id=request_id,
+        retry_after=failure.retry_after,
+    )
 
 
 def _details(failure: ApiFailure) -> dict[str, str | int] | None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 
 from citewell.conversations.database import Database
@@ -20,46 +19,31 @@ _BOUNDS = Bounds(statements=300.0, call=310.0)
 _LOCK = 0x63697465_77656C6C  # "citewell"
 
 
-async def migrate(address: Address) -> str:
+async def migrate(address: Address) -> None:
     """Migrate to the newest revision, from nothing, from the plain `conversations` table or from an older revision.
 
-    The revision that the database is at. Raises DatabaseError.
+    Raises DatabaseError.
     """
     if address.kind == "sqlite":
         _make_private_file(Path(address.location))
     async with Database.open(address, _BOUNDS) as database:
-        return await database.write(_upgrade)
+        await database.write(_upgrade)
 
 
-def _upgrade(connection: sa.Connection) -> str:
+def _upgrade(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.literal(_LOCK, sa.BigInteger))))
-    try:
-        _run_migrations(connection)
-    except CommandError as error:
-        raise DatabaseError(
-            "The database was migrated by a newer version of Citewell. Install that version, or a newer one."
-        ) from error
-    return _newest()
-
-
-def _run_migrations(connection: sa.Connection) -> None:
-    config = _config()
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
-
-
-def _newest() -> str:
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    return str(head)
-
-
-def _config() -> Config:
     config = Config()
     # ConfigParser would take a % in the path for a reference.
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    return config
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise DatabaseError(
+            "The database was migrated by a newer version of Citewell. Install that version, or a newer one."
+        ) from error
 
 
 def _make_private_file(path: Path) -> None:

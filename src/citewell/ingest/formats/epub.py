@@ -7,9 +7,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag
 
+from citewell.ingest.bounds import UnreadablePage
 from citewell.ingest.html import read_html
 from citewell.ingest.pagetext import PageContent
 from citewell.ingest.plainxml import Element, UnreadableXml, elements
@@ -22,16 +22,10 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, ValueError, RuntimeErr
 _SELF_CLOSED = re.compile(r"<(title|script|style|a|div|span|p|i|b|em|strong|li|td|th|h[1-6]|section)\b([^<>]*)/>")
 
 
-class UnreadableEpub(ValueError):
-    """The message says why."""
+class UnreadableEpub(UnreadablePage):
+    """The book, or one of its documents; the message says why."""
 
-
-@dataclass(frozen=True, slots=True)
-class EpubDocument:
-    href: str
-    source: str
-    problem: str = ""
-    """Why there is no source."""
+    code = "unreadable_document"
 
 
 def read_document(source: str) -> PageContent:
@@ -58,15 +52,12 @@ class EpubBook:
         self.language = _said(opf, "language").split("-")[0].lower()
         self.hrefs = list(_spine(opf))
 
-    def documents(self) -> Iterator[EpubDocument]:
-        for href in self.hrefs:
-            try:
-                source = self._read(posixpath.normpath(posixpath.join(self._folder, href))).decode("utf-8-sig")
-                yield EpubDocument(href, source)
-            except UnicodeDecodeError as error:
-                yield EpubDocument(href, "", f"Byte {error.start:,} is not UTF-8.")
-            except UnreadableEpub as error:
-                yield EpubDocument(href, "", str(error))
+    def document(self, href: str) -> str:
+        """Raises UnreadableEpub."""
+        try:
+            return self._read(posixpath.normpath(posixpath.join(self._folder, href))).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise UnreadableEpub(f"Byte {error.start:,} is not UTF-8.") from error
 
     def _xml(self, name: str) -> list[Element]:
         try:

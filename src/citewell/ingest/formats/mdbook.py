@@ -19,7 +19,7 @@ _CHAPTER = re.compile(
 _PART = re.compile(r"^#[ \t]+(.+?)[ \t#]*$")
 _LINK = re.compile(r"(?P<lead>^[ \t]+)?(?P<escape>\\)?\{\{[ \t]*#(?P<kind>\w+)(?P<rest>[^}\n]*)\}\}", re.MULTILINE)
 _MARK = re.compile(r"\bANCHOR:[ \t]*(?P<start>[\w-]+)|\bANCHOR_END:[ \t]*(?P<end>[\w-]+)")
-_FENCE = re.compile(r"^(?P<lead>[ \t]*(?:>[ \t]?)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)$")
+_FENCE = re.compile(r"^(?P<lead>[ \t]*(?:>[ \t]?)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)$", re.MULTILINE)
 _LISTING = re.compile(r"^[ \t]*<Listing\b(?P<attributes>(?:\"[^\"]*\"|'[^']*'|[^'\">])*)>[ \t]*$", re.MULTILINE)
 _LISTING_END = re.compile(r"^[ \t]*</Listing>[ \t]*$", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"([\w-]+)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)')")
@@ -36,14 +36,13 @@ class MdBookSettings:
     source: str = "src"
     language: str = ""
     site_url: str = ""
-    problem: str = ""
 
 
 def read_book(toml: str) -> MdBookSettings:
     try:
         data = tomllib.loads(_ENDLESS_KEY.sub("?", toml))
     except (tomllib.TOMLDecodeError, RecursionError):
-        return MdBookSettings(problem="book.toml is not TOML; mdBook's defaults are taken.")
+        return MdBookSettings()
     return MdBookSettings(
         source=text_at(data, "book", "src") or "src",
         language=text_at(data, "book", "language"),
@@ -148,20 +147,12 @@ def _listings(text: str) -> str:
         given = {m[1]: m[2] or m[3] or "" for m in _ATTRIBUTE.finditer(listing["attributes"])}
         number = f"Listing {given['number']}" if given.get("number") else ""
         caption = ": ".join(part for part in (number, given.get("caption", "")) if part)
-        inner = _titled(text[listing.end() : end.start()], given.get("file-name", ""))
+        inner = text[listing.end() : end.start()]
+        if (title := given.get("file-name")) and (fence := _FENCE.search(inner)):
+            inner = f'{inner[: fence.end()].rstrip()} title="{title}"{inner[fence.end() :]}'
         out += [text[at : listing.start()], inner, _figcaption(caption) if caption else ""]
         at = end.end()
     return "".join([*out, text[at:]])
-
-
-def _titled(text: str, title: str) -> str:
-    if not title:
-        return text
-
-    def with_title(fence: re.Match[str]) -> str:
-        return f'{fence.group().rstrip()} title="{title}"'
-
-    return re.sub(_FENCE.pattern, with_title, text, count=1, flags=re.MULTILINE)
 
 
 def _figcaption(text: str) -> str:

@@ -3,12 +3,13 @@
 import json
 
 from citewell.document import fenced
+from citewell.ingest.bounds import UnreadablePage
 
 MAX_OUTPUT = 4_000
 """Characters of what one cell printed."""
 
 
-class UnreadableNotebook(ValueError):
+class UnreadableNotebook(UnreadablePage):
     """The message says why."""
 
     code = "unreadable_document"

@@ -3,11 +3,11 @@
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
-from citewell.document import Block
 from citewell.errors import MissingExtraError
-from citewell.ingest.formats.pdf_text import PrintedLine, PrintedPage, PrintedPiece, assembled, lines_of
+from citewell.ingest.bounds import UnreadablePage
+from citewell.ingest.formats.pdf_text import PdfText, PrintedLine, PrintedPage, PrintedPiece, assembled, lines_of
 from citewell.ingest.pagetext import plain
 from citewell.ingest.share import letters
 
@@ -26,24 +26,13 @@ _FIXED = re.compile(r"mono|courier|consol|typewriter|(?:cm|lm|ec|sf)tt", re.IGNO
 _DAMAGE = (PyPdfError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError)
 
 
-class UnreadablePdf(ValueError):
+class UnreadablePdf(UnreadablePage):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
 
     def __reduce__(self) -> tuple[type["UnreadablePdf"], tuple[str, str]]:
         return UnreadablePdf, (self.code, str(self))
-
-
-@dataclass(frozen=True, slots=True)
-class PdfText:
-    text: str
-    title: str
-    page_starts: tuple[int, ...]
-    blocks: tuple[Block, ...]
-    unreadable_pages: tuple[int, ...]
-    letters: int
-    """That stand on the pages, running heads included."""
 
 
 def read_pdf(data: bytes) -> PdfText:
@@ -69,8 +58,7 @@ def read_pdf(data: bytes) -> PdfText:
             pages.append(PrintedPage([]))
             unreadable.append(number + 1)
     stands = sum(letters(line.text) for page in pages for line in page.lines)
-    made = assembled(pages, _outline(reader), title)
-    return PdfText(made.text, made.title, made.page_starts, made.blocks, tuple(unreadable), stands)
+    return replace(assembled(pages, _outline(reader), title), unreadable_pages=tuple(unreadable), letters=stands)
 
 
 def _printed(page: PageObject) -> PrintedPage:

@@ -19,7 +19,7 @@ _NOTE = re.compile(r"^(?:\d{1,3}|[*†‡§])\s*\S")
 _LIGATURES = {ord(k): v for k, v in zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)}
 _WORD = re.compile(r"[^\W\d_]+")
 _SPLIT = re.compile(r"\b([A-Z]) ([A-Z]{1,5}|[a-z]{2,})\b")
-_GAP = re.compile(r"\s{2,}")
+_CELL = re.compile(r"\S+(?:\s\S+)*")
 _NO_TITLE = re.compile(
     r"^(?:untitled.*|microsoft word.*|\(anonymous\)|.*\.(?:docx?|tex|dvi|indd|pdf|pages|odt))$", re.IGNORECASE
 )
@@ -68,11 +68,14 @@ class PrintedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
+class PdfText:
     text: str
     title: str
     page_starts: tuple[int, ...]
     blocks: tuple[Block, ...]
+    unreadable_pages: tuple[int, ...] = ()
+    letters: int = 0
+    """That stand on the pages, running heads included."""
 
 
 def lines_of(pieces: Iterable[PrintedPiece]) -> list[PrintedLine]:
@@ -97,7 +100,7 @@ def _line(pieces: Sequence[PrintedPiece]) -> PrintedLine:
     return PrintedLine(_SPACE.sub(" ", text).strip().translate(_LIGATURES), size, code, round(first.height))
 
 
-def assembled(pages: Sequence[PrintedPage], outline: Mapping[int, list[tuple[int, str]]], title: str) -> Assembled:
+def assembled(pages: Sequence[PrintedPage], outline: Mapping[int, list[tuple[int, str]]], title: str) -> PdfText:
     tables = [_tables(page) for page in pages]
     kept = [list(_code_apart(page)) for page in _joined_capitals(_without_margins([page.lines for page in pages]))]
     said = [[line for line in page if not line.code] for page in kept]
@@ -109,7 +112,7 @@ def assembled(pages: Sequence[PrintedPage], outline: Mapping[int, list[tuple[int
     text = "".join(assembly.parts)
     starts = tuple(min(start, len(text)) for start in assembly.starts)
     blocks = [replace(block, anchor=f"page={bisect_right(starts, block.start)}") for block in read_plain(text)]
-    return Assembled(text, _title(title, kept), starts, tuple(_with_parts(blocks)))
+    return PdfText(text, _title(title, kept), starts, tuple(_with_parts(blocks)))
 
 
 def _with_parts(blocks: Iterable[Block]) -> Iterable[Block]:
@@ -368,16 +371,8 @@ def _tables(page: PrintedPage) -> list[list[list[str]]]:
 
 
 def _cells(line: str) -> tuple[list[str], list[int]]:
-    cells: list[str] = []
-    places: list[int] = []
-    at = 0
-    for part in _GAP.split(line.strip()):
-        at = line.find(part, at) if part else at
-        if part:
-            cells.append(part.translate(_LIGATURES))
-            places.append(at)
-            at += len(part)
-    return cells, places
+    found = list(_CELL.finditer(line))
+    return [cell.group().translate(_LIGATURES) for cell in found], [cell.start() for cell in found]
 
 
 def _aligned(places: Sequence[int], starts: Sequence[int]) -> bool:

@@ -9,9 +9,11 @@ from pathlib import Path, PurePosixPath
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst import Directive, directives, roles
+from docutils.parsers.rst.languages import en
 from docutils.statemachine import StringList
 from docutils.utils import SystemMessage
 
+from citewell.ingest.bounds import UnreadablePage
 from citewell.ingest.formats.docstrings import PythonFiles
 from citewell.ingest.formats.includes import MAX_DEEP, Includes, chosen_lines
 from citewell.ingest.formats.rst_blocks import Box, Described, Tabbed, write
@@ -67,14 +69,14 @@ _OBJECTS = frozenset(
 _AUTODOC = frozenset(
     "autoclass autofunction automethod automodule autoattribute autodata autoexception autoproperty".split()
 )
-_PREFIXED = {"confval": "confval", "envvar": "envvar", "setting": "setting"}
+_PREFIXED = frozenset(("confval", "envvar", "setting"))
 _CODE_ROLES = frozenset(
     "class func meth mod attr exc data const obj type option envvar confval file samp kbd command program keyword "
     "macro member enum struct token setting djadmin lookup ttag tfilter opcode var regexp makevar".split()
 )
 
 
-class UnreadableRst(ValueError):
+class UnreadableRst(UnreadablePage):
     """The message says why."""
 
     code = "unreadable_document"
@@ -119,36 +121,19 @@ def read_rst(source: str, page: Path, root: Path, book: Path, names: Names) -> P
 
 def _make_known(source: str) -> None:
     """docutils drops what it does not know. Whatever else the page names is a box whose content is kept."""
-    roles.register_local_role("", _role)  # type: ignore[arg-type]  # the stubs know only references
-    for name in set(_DIRECTIVE.findall(source)):
-        if name.lower() not in _registered_directives and not _is_docutils_directive(name.lower()):
-            directives.register_directive(name.lower(), _class_for(name.lower()))
-            _registered_directives.add(name.lower())
-    for pair in _ROLE.findall(source):
-        name = (pair[0] or pair[1]).lower()
-        if name not in _registered_roles and name not in _DOCUTILS_ROLES:
-            roles.register_local_role(name, _role)  # type: ignore[arg-type]  # the stubs know only references
-            _registered_roles.add(name)
+    for name in {name.lower() for name in _DIRECTIVE.findall(source)}:
+        if name not in en.directives or name in _REPLACED:
+            directives.register_directive(name, _class_for(name))
+    for name in {"", *((before or after).lower() for before, after in _ROLE.findall(source))} - _DOCUTILS_ROLES:
+        roles.register_local_role(name, _role)  # type: ignore[arg-type]  # the stubs know only references
 
 
-_registered_directives: set[str] = set()
-_registered_roles: set[str] = set()
-_REPLACED = frozenset("include literalinclude code code-block sourcecode contents sectnum raw meta".split())
+_REPLACED = frozenset("include code code-block sourcecode contents sectnum raw meta class rst-class".split())
 _DOCUTILS_ROLES = frozenset("emphasis strong literal math sub sup subscript superscript title title-reference".split())
-
-
-def _is_docutils_directive(name: str) -> bool:
-    if name in _REPLACED:
-        return False
-    from docutils.parsers.rst.languages import en
-
-    return name in en.directives and name not in ("class", "rst-class")
 
 
 def _class_for(name: str) -> type[Directive]:
     bare = name.rpartition(":")[2] if not name.startswith("http:") else name
-    if name in _IGNORED:
-        return _Ignored
     known = next((made for names, made in _DIRECTIVES.items() if bare in names), _Unknown)
     return _Object if known is _Unknown and ":" in name else known
 
@@ -392,7 +377,7 @@ def _anchor(reading: _PageContext, domain: str, kind: str, signature: str) -> st
         parts = ("cmdoption", *([reading.program] if reading.program else []), name)
         return _NOT_ID.sub("-", "-".join(parts)).strip("-")
     if kind in _PREFIXED:
-        return _NOT_ID.sub("-", f"{_PREFIXED[kind]}-{signature}").strip("-")
+        return _NOT_ID.sub("-", f"{kind}-{signature}").strip("-")
     if domain in ("c", "js", "rst"):
         bare = re.search(r"([\w.$]+)\s*(?:\(|$)", signature)
         return f"{domain}.{bare[1]}" if bare and domain == "c" else bare[1] if bare else ""
@@ -505,6 +490,7 @@ def _reference(reading: _PageContext, kind: str, target: str) -> str:
 
 
 _DIRECTIVES: dict[frozenset[str], type[_Known]] = {
+    _IGNORED: _Ignored,
     frozenset(("include",)): _Include,
     frozenset(("literalinclude",)): _LiteralInclude,
     _CODES: _CodeBlock,

@@ -1,6 +1,7 @@
 """Sphinx: what conf.py says, read as syntax and never run; the order of the toctrees; what labels are called. Sync."""
 
 import ast
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -146,8 +147,8 @@ def toctrees(source: str, name: str, pages: Iterable[str]) -> Iterator[tuple[str
             target = titled["to"] if (titled := _TITLED.match(entry)) else entry
             for suffix in (".rst", ".md", ".txt"):
                 target = target.removesuffix(suffix)
-            where = PurePosixPath(target[1:]) if target.startswith("/") else folder / target
-            yield from ((caption, page) for page in _named(_normal(where), pages))
+            where = posixpath.normpath(posixpath.join("/", folder, target))[1:]
+            yield from ((caption, page) for page in _named(where, pages))
 
 
 def _body(lines: Iterable[str], tree: re.Match[str]) -> Iterator[str]:
@@ -167,13 +168,3 @@ def _named(target: str, pages: Iterable[str]) -> list[str]:
     if "*" not in target:
         return [target]
     return sorted(page for page in pages if PurePosixPath(page).match(target))
-
-
-def _normal(path: PurePosixPath) -> str:
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            del parts[-1:]
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
