@@ -76,6 +76,37 @@ def test_mkdocs_boxes_and_tabs_hold_their_content() -> None:
     ]
 
 
+def test_a_quoted_box_of_another_kind_keeps_no_sign() -> None:
+    page = markdown("> [!new] New in 12.0\n> It was rewritten.", "mkdocs")
+    assert outline(page) == [("paragraph", "New in 12.0 It was rewritten.", ())]
+
+
+def test_blocks_between_slashes_hold_their_content() -> None:
+    page = markdown(
+        "/// warning | Mind\n    open: true\n\ngap\n\n//// tab | Linux\n```\n///\n```\n////\n///\n\n"
+        "/// html | div.result\nshown\n///\n\n/// note\nnever closed",
+        "mkdocs",
+    )
+    assert outline(page) == [
+        ("admonition", "Mind", ()),
+        ("paragraph", "gap", (0,)),
+        ("tab", "Linux", (0,)),
+        ("code", "///", (0, 2)),
+        ("paragraph", "shown", ()),
+        ("paragraph", "/// note never closed", ()),
+    ]
+
+
+def test_what_a_heading_means_is_text_and_no_code() -> None:
+    page = markdown("### limit\n:   How many.\n\n    At most ten.\n\nterm\n:   meaning", "mkdocs")
+    assert outline(page) == [
+        ("heading", "limit", ()),
+        ("paragraph", "How many.", ()),
+        ("paragraph", "At most ten.", ()),
+        ("definition", "term: meaning", ()),
+    ]
+
+
 def test_docusaurus_tabs_and_details_hold_their_content() -> None:
     page = markdown(
         '<Tabs><TabItem value="a" label="npm">\n\nnpm i\n\n</TabItem></Tabs>\n\n'

@@ -28,7 +28,8 @@ _SPECIAL = re.compile(r"[\\`~*_\[<&$]|  \n")
 _LINE_BREAK = re.compile(r" ?\n[ \t]*")
 _TASK = re.compile(r"^\[[ xX]\]\s+")
 _CODE = re.compile(f"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]*){CODE_CLOSE}")
-_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
+_ALERT = re.compile(r"\[!([A-Za-z][\w-]*)\][+-]?\s*")
+"""GitHub has five kinds; others have their own, and a title behind them."""
 
 
 @dataclass(frozen=True, slots=True)

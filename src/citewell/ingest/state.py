@@ -12,7 +12,7 @@ from pathlib import Path
 from citewell import __version__
 from citewell.ingest.sources import Validators
 
-READING = 4
+READING = 5
 """Grows when pages are read or split in another way: then nothing is taken over unread. So does a new version."""
 _NAME = "ingest-state.json"
 
