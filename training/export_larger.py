@@ -1,7 +1,8 @@
 """Write the larger model as int8 ONNX: `python -m training.export_larger OUT/state.pt FOLDER`.
 
-One graph serves both steps. Passages: no past, `present` comes out. Sentences: that goes in as `past`. The table of
-words lies beside it, so that no file is larger than 100 MB. Needs onnx and onnxruntime.
+One graph serves both steps. Passages: no past, `present` comes out. Sentences: that goes in as `past`; several may
+stand side by side, where `near` and `hidden` keep them apart and `firsts` says where each begins. The table of words
+lies in a file of its own, so that none is larger than 100 MB. Needs onnx and onnxruntime.
 """
 
 import hashlib
@@ -22,24 +23,25 @@ STATES = 2 * (LAYERS - ALONE)
 
 
 class Graph(nn.Module):
-    """The network over one text, with explicit attention, so that the graph is made of plain products."""
+    """The network with explicit attention, so that the graph is made of plain products."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = network
 
-    def forward(self, words: Tensor, places: Tensor, near: Tensor, past: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        self, words: Tensor, places: Tensor, near: Tensor, hidden: Tensor, past: Tensor, firsts: Tensor
+    ) -> tuple[Tensor, ...]:
         network = self.network
         x = network.norm(words + network.places(places))
         for layer in network.layers[:ALONE]:
             x = _layer(layer, x, layer.key(x), layer.value(x), near)
-        across = network.across[:, None, None].expand(HEADS, words.shape[0], past.shape[1])
-        bias, present = torch.cat([across, near], 2), []
+        bias, present = torch.cat([network.across[:, None, None] + hidden, near], 2), []
         for number, layer in enumerate(network.layers[ALONE:]):
             key, value = layer.key(x), layer.value(x)
             present += [key, value]
             if number == LAYERS - ALONE - 1:
-                x, bias = x[:1], bias[:, :1]
+                x, bias = x[firsts], bias[:, firsts]
             x = _layer(layer, x, torch.cat([past[2 * number], key]), torch.cat([past[2 * number + 1], value]), bias)
         return torch.stack(present), network.told(x), network.answers(x)
 
@@ -74,15 +76,17 @@ def main(state: Path, folder: Path) -> None:
     tokens, before = 7, 5
     sample = (
         torch.zeros(tokens, WIDTH), torch.arange(tokens) + 2, torch.zeros(HEADS, tokens, tokens),
-        torch.zeros(STATES, before, WIDTH),
+        torch.zeros(tokens, before), torch.zeros(STATES, before, WIDTH), torch.tensor([0, 3]),
     )  # fmt: skip
     whole = folder / "whole.onnx"
     torch.onnx.export(
         graph, sample, str(whole), dynamo=False, opset_version=17,
-        input_names=["words", "places", "near", "past"], output_names=["present", "support", "answers"],
+        input_names=["words", "places", "near", "hidden", "past", "firsts"],
+        output_names=["present", "support", "answers"],
         dynamic_axes={
             "words": {0: "tokens"}, "places": {0: "tokens"}, "near": {1: "tokens", 2: "tokens"},
-            "past": {1: "before"}, "present": {1: "tokens"},
+            "hidden": {0: "tokens", 1: "before"}, "past": {1: "before"}, "firsts": {0: "sentences"},
+            "present": {1: "tokens"}, "support": {0: "sentences"}, "answers": {0: "sentences"},
         },
     )  # fmt: skip
     eight_bits(whole, folder / "model.onnx")

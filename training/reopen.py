@@ -1,8 +1,7 @@
 """Make a shipped file trainable again: `python -m training.reopen ASSETS STEP OUT/state.pt [MPNET]`. Needs onnx.
 
-Where the state of a run is gone, its next stage begins from what was shipped: weights of seven bits, each product's
-found by the bias that is added to it. STEP is that of the record. For the larger model, MPNET is the folder of
-all-mpnet-base-v2, whose words it has unchanged.
+Where the state of a run is gone, its next stage begins from what was shipped: weights of seven bits. STEP is that of
+the record. For the larger model, MPNET is the folder of all-mpnet-base-v2, whose words it has unchanged.
 """
 
 import json
@@ -26,23 +25,17 @@ _PREFIX = "network."
 
 def weights(model: onnx.ModelProto) -> Iterator[tuple[str, NDArray[np.float32]]]:
     held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    users = {name: node for node in reversed(model.graph.node) for name in node.input}
-    for name in held:
-        whole = name.removesuffix("_quantized")
-        if name.startswith(_PREFIX) and not name.endswith(("_scale", "_zero_point")):
-            yield whole.removeprefix(_PREFIX), held[name] if whole == name else _whole(held, whole)
-    for node in model.graph.node:
-        if node.op_type in ("MatMulInteger", "DynamicQuantizeMatMul") and node.input[1] in held:
-            after = node
-            while not (biases := [name for name in after.input if name in held and name.endswith(".bias")]):
-                after = users[after.output[0]]
-            made = biases[0].removeprefix(_PREFIX).removesuffix(".bias")
-            yield f"{made}.weight", _whole(held, node.input[1].removesuffix("_quantized")).T
-
-
-def _whole(held: dict[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:
-    steps = held[f"{name}_quantized"].astype(np.float32) - held[f"{name}_zero_point"].astype(np.float32)
-    return steps * held[f"{name}_scale"]
+    for name, value in held.items():
+        own = name.removeprefix(_PREFIX)
+        if name.endswith(".steps"):
+            base = own.removesuffix(".steps")
+            yield f"{base}.weight", (value.astype(np.float32) * held[f"{_PREFIX}{base}.scale"]).T
+        elif name.endswith("_quantized"):
+            whole = name.removesuffix("_quantized")
+            steps = value.astype(np.float32) - held[f"{whole}_zero_point"].astype(np.float32)
+            yield own.removesuffix("_quantized"), steps * held[f"{whole}_scale"]
+        elif name.startswith(_PREFIX) and not name.endswith(("_scale", "_zero_point", ".scale")):
+            yield own, value
 
 
 def main(assets: Path, step: int, out: Path, mpnet: Path | None = None) -> None:

@@ -95,7 +95,7 @@ STAGES: Final = (
         questions=True,
     ),
     Stage(
-        2500, 6e-5, 2e-4,
+        3400, 6e-5, 2e-4,
         {
             "found": 0.22, "reading": 0.19, "refusing": 0.11, "general": 0.04, "contrast": 0.08, "tables": 0.05,
             "handed": 0.05, "apart": 0.04, "replies": 0.05, "weighed": 0.01, "answers": 0.01, "pairs": 0.15,

@@ -7,8 +7,8 @@ TRAINING = Path(__file__).parents[2] / "training"
 ROWS, FOUND, PHRASED, ANSWERS, REPLIES, GENERAL, CONTRAST, TABLES = (
     [json.loads(line) for line in (TRAINING / "written" / name).read_text("utf-8").splitlines()]
     for name in (
-        "passages.jsonl", "found.jsonl", "phrased.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl", "contrast.jsonl",
-        "tables.jsonl",
+        "passages.jsonl", "found.jsonl", "phrased.jsonl", "answers.jsonl", "replies.jsonl", "general.jsonl",
+        "contrast.jsonl", "tables.jsonl",
     )
 )  # fmt: skip
 

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,12 +16,10 @@ from citewell.inference.model_files import ASSETS, open_session, open_tokenizer,
 from citewell.inference.shipped_model import (
     LONGEST_SENTENCE,
     LONGEST_TEXT,
-    UNREAD,
-    Asked,
     Encoded,
     Floats,
-    Place,
     ShippedModel,
+    SideBySide,
     plain,
 )
 from citewell.inference.support import Support
@@ -33,6 +32,7 @@ _BEGIN, _END = 0, 2
 _SHIFT: Final = 4
 """MPNet's word pieces are BERT's, behind four of its own."""
 _WIDTH: Final = 768
+_HIDDEN: Final = np.float32(-30000)
 
 
 def larger_assets() -> Path | None:
@@ -54,26 +54,29 @@ class LargerModel(ShippedModel["_Loaded"]):
         parts = self._loaded()
         tokens = parts.tokenizer.pieces(text)
         ids = [i + _SHIFT for i in tokens.ids[:LONGEST_TEXT]]
-        present, _, _ = parts.run([*ids, _END], 1, ())
+        near = parts.near[:, : len(ids) + 1, : len(ids) + 1]
+        present, _, _ = parts.run([*ids, _END], range(1, len(ids) + 2), near)
         return Encoded(tuple(start for start, _ in tokens.spans[: len(ids)]), present)
 
     def _sentence(self, text: str) -> list[int]:
         ids = self._loaded().tokenizer.ids(text)[:LONGEST_SENTENCE]
         return [_BEGIN, *(i + _SHIFT for i in ids), _END]
 
-    def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
-        asked = self._sentence(f"{plain(question)}?")
-        return Asked(self._answers(asked, passage.states), tuple(self._seen(asked, passage, unit) for unit in units))
+    def _forms(self, question: str) -> list[list[int]]:
+        return [self._sentence(f"{plain(question)}?")]
 
-    def _seen(self, asked: list[int], passage: Encoded, unit: Place) -> float:
-        first, last = passage.tokens(unit)
-        return self._answers(asked, passage.states[:, first:last]) if last > first else UNREAD
-
-    def _answers(self, asked: list[int], states: Floats) -> float:
-        return float(self._loaded().run(asked, 0, [states])[2][0])
+    def _answers(self, asked: SideBySide, passage: Encoded) -> Floats:
+        parts, before = self._loaded(), passage.size
+        near = np.full((parts.near.shape[0], len(asked.ids), len(asked.ids)), _HIDDEN, np.float32)
+        for start, end in pairwise([*asked.firsts, len(asked.ids)]):
+            near[:, start:end, start:end] = parts.near[:, : end - start, : end - start]
+        hidden = np.where(asked.mask[:, :before], np.float32(0), _HIDDEN)
+        return parts.run(asked.ids, asked.places, near, [passage.states], hidden, asked.firsts)[2]
 
     def _support(self, claim: str, passages: Sequence[Encoded]) -> Support:
-        return Support.of_logits(self._loaded().run(self._sentence(claim), 0, [one.states for one in passages])[1][0])
+        parts, ids = self._loaded(), self._sentence(claim)
+        near = parts.near[:, : len(ids), : len(ids)]
+        return Support.of_logits(parts.run(ids, range(len(ids)), near, [one.states for one in passages])[1][0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +105,24 @@ class _Loaded:
             states,
         )
 
-    def run(self, ids: Sequence[int], first: int, past: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
-        """What is to be kept of the text, and of its first token the logits of a claim and of a question."""
-        size = len(ids)
+    def run(
+        self,
+        ids: Sequence[int],
+        places: Sequence[int],
+        near: Floats,
+        past: Sequence[Floats] = (),
+        hidden: Floats | None = None,
+        firsts: Sequence[int] = (0,),
+    ) -> tuple[Floats, Floats, Floats]:
+        """What is to be kept of the tokens, and of each first one the logits of a claim and of a question."""
         before = np.concatenate(past, axis=1) if past else np.zeros((self.states, 0, _WIDTH), np.float32)
         given = {
             "words": self.words[list(ids)].astype(np.float32) * self.scales[list(ids)][:, None],
-            "places": np.arange(first + 2, first + 2 + size),
-            "near": self.near[:, :size, :size],
+            "places": np.array(places, np.int64) + 2,
+            "near": near,
+            "hidden": np.zeros((len(ids), before.shape[1]), np.float32) if hidden is None else hidden,
             "past": before,
+            "firsts": np.array(firsts, np.int64),
         }
         try:
             present, support, answers = self.session.run(None, given)

@@ -9,7 +9,7 @@ from citewell.inference.reading_model import ReadingModel
 from citewell.inference.shipped_model import Asked, Encoded, Place
 from citewell.inference.support import Support
 
-JUDGING: Final = 0.4
+JUDGING: Final = 0.5
 """The larger model's share of a verdict. On pages held out anything from a third to two thirds is as good."""
 READING: Final = 0.6
 """Of whether a passage answers."""

@@ -6,7 +6,6 @@ Reader and conflicts ask the same encoded passages.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,12 +17,10 @@ from citewell.inference.model_files import ASSETS, open_session, open_tokenizer,
 from citewell.inference.shipped_model import (
     LONGEST_SENTENCE,
     LONGEST_TEXT,
-    UNREAD,
-    Asked,
     Encoded,
     Floats,
-    Place,
     ShippedModel,
+    SideBySide,
     plain,
 )
 from citewell.inference.support import Support
@@ -36,10 +33,6 @@ _QUESTION, _CLAIM, _END = 101, 2, 102
 """[CLS] opens a question, [unused1] a claim; [SEP] ends every text."""
 _PASSAGE_FROM: Final = 16
 _WIDTH: Final = 384
-_MOST_VIEWS: Final = 48
-"""Of a passage in one run. Attention is quadratic in their number: what has more is asked in several runs."""
-_MOST_TOKENS: Final = 4096
-"""Of a question with all its views of one passage; the units behind are not read."""
 
 
 class ReadingModel(ShippedModel["_Parts"]):
@@ -64,33 +57,13 @@ class ReadingModel(ShippedModel["_Parts"]):
         ids = self._loaded().tokenizer.ids(text)[:LONGEST_SENTENCE]
         return [mark, *ids, _END]
 
-    def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
+    def _forms(self, question: str) -> list[list[int]]:
         # Readers write the question mark or not: both forms are asked of the whole, and count the same.
-        bare, marked = (self._sentence(_QUESTION, form) for form in (plain(question), f"{plain(question)}?"))
-        places = [passage.tokens(unit) for unit in units]
-        read = [number for number, (first, last) in enumerate(places) if last > first][: _MOST_TOKENS // len(bare)]
-        whole = 0, passage.states.shape[2]
-        asked = [(bare, whole), (marked, whole), *((bare, places[number]) for number in read)]
-        one, other, *scores = [
-            score
-            for first in range(0, len(asked), _MOST_VIEWS)
-            for score in self._seen(passage, asked[first : first + _MOST_VIEWS])
-        ]
-        found = dict(zip(read, scores, strict=True))
-        return Asked((one + other) / 2, tuple(found.get(number, UNREAD) for number in range(len(units))))
+        return [self._sentence(_QUESTION, form) for form in (plain(question), f"{plain(question)}?")]
 
-    def _seen(self, passage: Encoded, asked: Sequence[tuple[list[int], Place]]) -> list[float]:
-        """The questions stand side by side; each sees itself and its part of the passage."""
-        tokens, ids = passage.states.shape[2], [token for form, _ in asked for token in form]
-        mask = np.zeros((len(ids), tokens + len(ids)), bool)
-        starts = list(accumulate((len(form) for form, _ in asked), initial=0))
-        for (start, end), (_, (first, last)) in zip(pairwise(starts), asked, strict=True):
-            mask[start:end, first:last] = True
-            mask[start:end, tokens + start : tokens + end] = True
-        places = [place for form, _ in asked for place in range(len(form))]
-        made = self._loaded().run(ids, places, 0, mask, [passage.states])
-        scores: list[float] = made["answers"][0, starts[:-1]].tolist()
-        return scores
+    def _answers(self, asked: SideBySide, passage: Encoded) -> Floats:
+        made = self._loaded().run(asked.ids, asked.places, 0, asked.mask, [passage.states])
+        return made["answers"][0, asked.firsts]
 
     def _support(self, claim: str, passages: Sequence[Encoded]) -> Support:
         ids = self._sentence(_CLAIM, claim)

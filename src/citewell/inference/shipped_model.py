@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -37,6 +38,10 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 UNREAD: Final = -20.0
 """The logit of a unit that lies behind the place where reading stopped."""
+_MOST_VIEWS: Final = 48
+"""Of a passage in one run. Attention is quadratic in their number: what has more is asked in several runs."""
+_MOST_TOKENS: Final = 4096
+"""Of a question with all its views of one passage; the units behind are not read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +52,36 @@ class Encoded:
     """Where each token begins in the text."""
     states: Floats = field(repr=False)
 
+    @property
+    def size(self) -> int:
+        """Its tokens, with the one that ends it."""
+        return len(self.starts) + 1
+
     def tokens(self, part: Place) -> Place:
         """Those that begin within a part of the text."""
         return bisect_left(self.starts, part[0]), bisect_left(self.starts, part[1])
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Forms of a question in one run; each sees itself and its part of the passage."""
+
+    ids: list[int]
+    places: list[int]
+    firsts: list[int]
+    """Where each begins."""
+    mask: NDArray[np.bool_]
+    """[tokens, those of the passage and then their own]: what each may look at."""
+
+    @classmethod
+    def of(cls, before: int, asked: Sequence[tuple[Sequence[int], Place]]) -> "SideBySide":
+        ids = [token for form, _ in asked for token in form]
+        mask = np.zeros((len(ids), before + len(ids)), bool)
+        starts = list(accumulate((len(form) for form, _ in asked), initial=0))
+        for (start, end), (_, (first, last)) in zip(pairwise(starts), asked, strict=True):
+            mask[start:end, first:last] = True
+            mask[start:end, before + start : before + end] = True
+        return cls(ids, [place for form, _ in asked for place in range(len(form))], starts[:-1], mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +97,7 @@ class Asked:
 class ShippedModel(ABC, Generic[Parts]):
     """Loads when first used or by `warm`; safe to share. A thread for each core, unless `threads` says otherwise.
 
-    One text runs at a time: in 8 bits the scale of a batch would depend on everything in it, and the same text would
-    not get the same bytes."""
+    One text runs at a time: what shares a run moves the last digits, and the same text would not get the same bytes."""
 
     def __init__(self, assets: Path, threads: int | None = None) -> None:
         self._assets = assets
@@ -130,10 +161,28 @@ class ShippedModel(ABC, Generic[Parts]):
         """Read a text, up to LONGEST_TEXT."""
 
     @abstractmethod
-    def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked: ...
+    def _forms(self, question: str) -> list[list[int]]:
+        """The tokens of a question in each form in which the whole passage is asked; units are asked the first."""
+
+    @abstractmethod
+    def _answers(self, asked: SideBySide, passage: Encoded) -> Floats:
+        """The logit of each."""
 
     @abstractmethod
     def _support(self, claim: str, passages: Sequence[Encoded]) -> Support: ...
+
+    def _ask(self, question: str, passage: Encoded, units: Sequence[Place]) -> Asked:
+        forms = self._forms(question)
+        places = [passage.tokens(unit) for unit in units]
+        read = [number for number, (first, last) in enumerate(places) if last > first][: _MOST_TOKENS // len(forms[0])]
+        asked = [*((form, (0, passage.size)) for form in forms), *((forms[0], places[number]) for number in read)]
+        scores = [
+            float(score)
+            for first in range(0, len(asked), _MOST_VIEWS)
+            for score in self._answers(SideBySide.of(passage.size, asked[first : first + _MOST_VIEWS]), passage)
+        ]
+        whole, found = scores[: len(forms)], dict(zip(read, scores[len(forms) :], strict=True))
+        return Asked(sum(whole) / len(whole), tuple(found.get(number, UNREAD) for number in range(len(units))))
 
     def _loaded(self) -> Parts:
         with self._loading:

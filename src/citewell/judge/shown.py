@@ -28,7 +28,10 @@ _ABRIDGED: Final = 0.95
 _BY_ROWS: Final = 0.2
 """What a table supports has to be supported this much by the rows alone that the sentence names."""
 _AT_ONCE: Final = 5
-"""Windows that a judge which sees all at once is shown with a sentence."""
+"""Windows that a judge sees together with a sentence, as it was trained to."""
+
+_PART: Final = 0.15
+"""The share of a sentence's words, by their weight, that a passage beside others has to bring to be cited for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ class Shown:
     async def find(self, claims: Sequence[Claim]) -> list[Finding]:
         """The best finding for each claim, in their order."""
         found = await asyncio.to_thread(lambda: [self._settled(claim) for claim in claims])
-        rounds = (self._all,) if self._judge.at_once else (self._nearest, self._further)
+        rounds = (self._together,) if self._judge.at_once else (self._nearest, self._together)
         for choose in rounds:
             await self._round(claims, found, choose)
         settled = [f or Finding("not_stated", 0.0, reason="no passage was shown") for f in found]
@@ -191,7 +194,7 @@ class Shown:
 
     def _better(self, claim: Claim, before: Finding | None, seen: "_Seen", verdict: Verdict) -> Finding:
         supported = verdict.outcome == "supported"
-        places = {w.number: self._place(claim.text, w) for w in seen}
+        places = {w.number: self._place(claim.text, w) for w in self._speaking(claim.text, seen)}
         if before is None:
             return Finding(verdict.outcome, verdict.score, places, contradicted=verdict.contradicted)
         if before.supported and supported and len(seen) == 1:  # each of several cited passages supports it by itself
@@ -230,19 +233,23 @@ class Shown:
         cited = [own[n] for n in dict.fromkeys(claim.cited) if n in own][:_CITED_JUDGED]
         return [(w,) for w in cited or ranked[:1]]
 
-    def _further(self, claim: Claim) -> "list[_Seen]":
-        """The nearest that was not asked yet, and that one together with the first."""
-        ranked = self._ranked(claim.text)
-        asked = [w for (w,) in self._nearest(claim)]
-        others = [w for w in ranked if w not in asked]
-        found: list[_Seen] = [(others[0],)] if others else []
-        together = tuple([*asked, *others][:2])
-        return [*found, together] if len(together) > 1 else found
-
-    def _all(self, claim: Claim) -> "list[_Seen]":
+    def _together(self, claim: Claim) -> "list[_Seen]":
+        """What it cites and what is nearest, all at once: a sentence may join what several passages say."""
         ranked = self._ranked(claim.text)
         own = [w for w in ranked if w.number in claim.cited]
-        return [tuple([*own, *(w for w in ranked if w not in own)][:_AT_ONCE])] if ranked else []
+        seen = tuple([*own, *(w for w in ranked if w not in own)][:_AT_ONCE])
+        return [seen] if len(seen) > (0 if self._judge.at_once else 1) else []
+
+    def _speaking(self, text: str, seen: "_Seen") -> "_Seen":
+        """Of windows seen together those that have a good part of what is said and of what none before them has."""
+        left = frozenset(content_stems(text))
+        least = _PART * self._share(left, frozenset().union(*(w.stems for w in seen)))
+        found: _Seen = ()
+        for window in seen:
+            if not found or self._share(left, window.stems) > least:
+                found = (*found, window)
+                left -= window.stems
+        return found
 
     def _ranked(self, text: str) -> list[_Window]:
         stems = frozenset(content_stems(text))
