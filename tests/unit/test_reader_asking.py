@@ -53,6 +53,7 @@ def test_forms_of_questions() -> None:
         ("What is AMCL?", "how do I tune it?", "how do I tune AMCL?"),
         ("What is a bag?", "What are its options?", "What are a bag's options?"),
         ("What does LookupError mean?", "And KeyError?", "What does KeyError mean?"),
+        ("What is a baseline?", "And the entries that are fixed?", "the entries that are fixed (a baseline)?"),
         ("What is a node?", "What does a topic of the graph carry?", "What does a topic of the graph carry?"),
     ],
 )

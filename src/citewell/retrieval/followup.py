@@ -38,6 +38,7 @@ _PRONOUN = re.compile(r"\b(?:it|they|them|this|that|these|those)\b(?=\s*(?:[?.!,
 _DETERMINER = re.compile(
     r"\b(?:this|that|these|those)\s+(?!(?:is|are|was|were|do|does|did|has|have|can|will|mean)\b)\w"
 )
+_RELATIVE_VERB = re.compile(r"\s+(?:is|are|was|were|has|have|can|could|do|does|did|will|would|should|must|may)\b")
 _OWNED = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _OF_THEM = re.compile(r"\b(?:the )?ones?\b", re.IGNORECASE)
 _ASKED_THING = re.compile(
@@ -124,11 +125,20 @@ def _with_subject(question: str, earlier: str) -> str:
         return question
     if _OWNED.search(rest):
         return _OWNED.sub(f"{subject}'s", rest, count=1)
-    if _PRONOUN.search(rest) and not _DETERMINER.search(rest):
-        return _PRONOUN.sub(subject, rest, count=1)
-    if found := _OF_THEM.search(rest):
+    pronoun = None if _DETERMINER.search(rest) else _pronoun(rest)
+    if found := pronoun or _OF_THEM.search(rest):
         return f"{rest[: found.start()]}{subject}{rest[found.end() :]}"
     return _elliptical(rest, earlier) or _appended(rest, subject)
+
+
+def _pronoun(text: str) -> re.Match[str] | None:
+    """The first; "the entries that are fixed" has none."""
+    for found in _PRONOUN.finditer(text):
+        before = words(text[: found.start()])
+        is_relative = found[0] == "that" and _RELATIVE_VERB.match(text, found.end())
+        if not (is_relative and before and before[-1].lower() not in STOPWORDS):
+            return found
+    return None
 
 
 def _elliptical(rest: str, earlier: str) -> str:
