@@ -71,10 +71,8 @@ def root_of_file(path: Path) -> Root:
 
 def _docusaurus(site: Path, config: str) -> Iterator[Root]:
     """What docusaurus.config and versions.json say."""
-    docs = config[found.end() :] if (found := re.search(r"\bdocs\s*:\s*\{", config)) else ""
-    docs = docs[: _closing_brace(docs)]
+    docs = _docs_options(config)
     base, route = _value(config, "baseUrl") or "", _value(docs, "routeBasePath")
-    slash = re.search(r"\btrailingSlash\s*:\s*(true|false)", config)
     said_locale = _value(config, "defaultLocale") or ""
     own_locale = said_locale or "en"
     versions = _versions(site)
@@ -89,9 +87,20 @@ def _docusaurus(site: Path, config: str) -> Iterator[Root]:
             prefix="/".join(filter(None, parts)),
             language=translated or said_locale,
             version=version if versions else "",
-            trailing_slash=None if slash is None else slash[1] == "true",
+            trailing_slash=_trailing_slash(config),
             aliases=(("@site/", site),),
         )
+
+
+def _docs_options(config: str) -> str:
+    found = re.search(r"\bdocs\s*:\s*\{", config)
+    docs = config[found.end() :] if found else ""
+    return docs[: _closing_brace(docs)]
+
+
+def _trailing_slash(config: str) -> bool | None:
+    slash = re.search(r"\btrailingSlash\s*:\s*(true|false)", config)
+    return None if slash is None else slash[1] == "true"
 
 
 def _docusaurus_folders(site: Path, path: str, versions: list[str], locale: str) -> Iterator[tuple[Path, str, str]]:
