@@ -111,6 +111,7 @@ def test_an_explicit_id_is_not_counted_by_docusaurus_but_taken_for_mkdocs() -> N
         ("Use {/* #my-id */}", "Use", "my-id"),
         ("Use { #my-id .wide }", "Use", "my-id"),
         ("Use {: #my-id }", "Use", "my-id"),
+        ("Use C# ## {: #my-id }", "Use C#", "my-id"),
         ("Use {braces}", "Use {braces}", None),
     ],
 )

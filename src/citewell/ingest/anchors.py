@@ -7,12 +7,12 @@ from typing import Literal
 
 AnchorStyle = Literal["github", "toc"]
 
-_EXPLICIT = re.compile(r"\s*(?:\{:?\s*#(?P<id>[^\s{}]+)[^{}]*\}|\{/\*\s*#(?P<comment>[^\s*]+)\s*\*/\})\s*$")
+_EXPLICIT = re.compile(r"(?:\s+#+)?\s*(?:\{:?\s*#(?P<id>[^\s{}]+)[^{}]*\}|\{/\*\s*#(?P<comment>[^\s*]+)\s*\*/\})\s*$")
 _COUNTED = re.compile(r"^(.*)_([0-9]+)$")
 
 
 def explicit_id(text: str) -> tuple[str, str | None]:
-    """Take `{#id}` or `{/* #id */}` off a heading."""
+    """Take `{#id}` or `{/* #id */}` off a heading, with the signs that close it before."""
     match = _EXPLICIT.search(text)
     if not match:
         return text, None
