@@ -76,5 +76,6 @@ class TrainedJudge(Generic[Read]):
     def _verdict(self, support: Support) -> Verdict:
         if support.supported >= self._lines.supported:
             return Verdict("supported", support.supported, support.contradicted)
-        against = support.contradicted > support.not_stated
+        # What is likelier supported than not, and not surely enough, is not told to be contradicted.
+        against = support.contradicted > max(support.supported, support.not_stated)
         return Verdict("contradicted" if against else "not_stated", support.supported, support.contradicted)
