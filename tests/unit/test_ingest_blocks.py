@@ -97,6 +97,13 @@ def test_blocks_between_slashes_hold_their_content() -> None:
     ]
 
 
+def test_a_picture_that_stands_indented_in_tags_is_no_code() -> None:
+    page = markdown(
+        '<div>\n<p>\n<a href="/x">\n    <img src="b.svg" alt="Test Suite">\n</a>\n</p>\n</div>\n\nafter', "mkdocs"
+    )
+    assert outline(page) == [("paragraph", "Test Suite", ()), ("paragraph", "after", ())]
+
+
 def test_what_a_heading_means_is_text_and_no_code() -> None:
     page = markdown("### limit\n:   How many.\n\n    At most ten.\n\nterm\n:   meaning", "mkdocs")
     assert outline(page) == [

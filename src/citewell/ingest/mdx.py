@@ -202,6 +202,9 @@ class _Scan:
             return Mark("box", title, "details").alone(tag.place.indent), summary.end() if summary else end
         if tag.low == "br" and tag.place.is_alone(text, end):
             return "", end
+        if tag.low == "img" and tag.place.is_alone(text, end):
+            # Marked, so that it is not taken for code where it stood indented in other tags.
+            return CODE_OPEN + CODE_CLOSE + self._single(tag), end
         return self._single(tag), end
 
     def _whole(self, text: str, tag: "_Tag", end: int) -> tuple[str, int] | None:
