@@ -93,7 +93,8 @@ class Network(nn.Module):
         self.words, self.places = nn.Embedding(words, WIDTH), nn.Embedding(places, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, eps=1e-5)
         self.near = nn.Embedding(BUCKETS, HEADS)
-        self.across = nn.Parameter(torch.zeros(HEADS))
+        self.across = nn.Parameter(torch.zeros(HEADS), requires_grad=False)
+        """What attention to another text gains: learnt in the first two stages, kept since."""
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.pooler, self.support = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 3)
         self.asked_pooler, self.answer = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 1)

@@ -241,7 +241,7 @@ def _optimizer(network: Network, kept: dict[str, Any] | None) -> torch.optim.Opt
     ]
     layers = [p for layer in network.layers[ALONE:] for p in layer.parameters()]
     optimizer = torch.optim.AdamW(
-        [{"params": layers, "of": "rate"}, {"params": [*heads, network.across], "of": "head_rate"}],
+        [{"params": layers, "of": "rate"}, {"params": heads, "of": "head_rate"}],
         weight_decay=0.01, betas=(0.9, 0.98), fused=True,
     )  # fmt: skip
     if kept is not None:

@@ -238,7 +238,8 @@ class Shown:
         ranked = self._ranked(claim.text)
         own = [w for w in ranked if w.number in claim.cited]
         seen = tuple([*own, *(w for w in ranked if w not in own)][:_AT_ONCE])
-        return [seen] if len(seen) > (0 if self._judge.at_once else 1) else []
+        is_new = bool(seen) if self._judge.at_once else len(seen) > 1  # one window alone was asked before
+        return [seen] if is_new else []
 
     def _speaking(self, text: str, seen: "_Seen") -> "_Seen":
         """Of windows seen together those that have a good part of what is said and of what none before them has."""
