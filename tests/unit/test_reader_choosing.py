@@ -57,6 +57,15 @@ def test_a_sentence_that_counts_things_brings_their_table_with_its_header() -> N
     assert "origin" not in text
 
 
+def test_a_table_comes_whole_when_no_row_is_named_however_well_one_answers() -> None:
+    text = answer("Where does a child slide?", reading(JOINTS, {"Slides": 0.9}))
+    assert [line for line in text.splitlines() if "[1] |" in line] == [
+        "| `revolute` | Turns between two limits | Yes [1] |",
+        "| `continuous` | Turns without limits | No [1] |",
+        "| `prismatic` | Slides | Yes [1] |",
+    ]
+
+
 def test_one_row_comes_alone_when_the_question_names_it() -> None:
     text = answer("Does a prismatic joint need limits?", reading(JOINTS, {"prismatic": 0.9}))
     assert text.splitlines() == [

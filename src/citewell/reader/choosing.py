@@ -441,26 +441,24 @@ class _Wholes:
     # Tables
 
     def _table(self, piece: Piece) -> list[Quote]:
-        """The rows that the question names, or the whole table."""
+        """The rows that the question names, those for which holds what it asks, or the whole table."""
         pieces = [p for p in self._spread.whole(piece) if isinstance(p.block, Table)]
         rows = [(p, row) for p in pieces for row in _rows(p)]
         scores = [score for p in pieces for score in _row_scores(p)]
         named = _named(self._inquiry, rows)
-        if not named:
-            named = self._standing_out(rows, scores)
+        if not named and self._inquiry.some:
+            named = _standing_out(rows, scores)
         if named and len(named) < len(rows):
             rows = named
         elif _words(pieces) > MOST:
             rows = [row for row, score in zip(rows, scores, strict=True) if score >= ANSWERING] or rows[:12]
         return [Quote(p, tuple(Span(r.start, r.end) for q, r in rows if q is p)) for p in pieces]
 
-    def _standing_out(self, rows: Sequence[tuple[Piece, Row]], scores: Sequence[float]) -> list[tuple[Piece, Row]]:
-        """The rows that answer where the others do not; none when it cannot be told, or when several are asked for."""
-        if self._inquiry.several and not self._inquiry.some:
-            return []
-        line = max(ANSWERING, LIKE * max(scores, default=0.0))
-        relevant = [row for row, score in zip(rows, scores, strict=True) if score >= line]
-        return relevant if len(relevant) * 2 <= len(rows) or self._inquiry.some else []
+
+def _standing_out(rows: Sequence[tuple[Piece, Row]], scores: Sequence[float]) -> list[tuple[Piece, Row]]:
+    """The rows that answer where others do not."""
+    line = max(ANSWERING, LIKE * max(scores, default=0.0))
+    return [row for row, score in zip(rows, scores, strict=True) if score >= line]
 
 
 def _named(inquiry: Inquiry, rows: Sequence[tuple[Piece, Row]]) -> list[tuple[Piece, Row]]:
